@@ -1,0 +1,23 @@
+# The arrow table: which module may include which. One row a module; nothing else may be included.
+# Read by cmake/VirtaccelModule.cmake when configuring and by tools/check_layers.py over the sources.
+# The rows stand in the order of the data flow, which is also the order the folders are built in.
+macro(virtaccel_arrows)
+  virtaccel_arrow(base)
+  virtaccel_arrow(wire base)
+  virtaccel_arrow(queue base)
+  virtaccel_arrow(tosa base)
+  virtaccel_arrow(host base)
+  virtaccel_arrow(guest base wire queue)
+  virtaccel_arrow(backend base)
+  virtaccel_arrow(mock base backend)
+  virtaccel_arrow(device base wire queue backend)
+  virtaccel_arrow(lowering base backend tosa)
+  virtaccel_arrow(conformance base wire queue guest device backend mock tosa)
+  virtaccel_arrow(backends base backend tosa lowering host)
+  virtaccel_arrow(adapters base wire queue guest device backend host)
+  virtaccel_arrow(capi ALL)
+  virtaccel_arrow(tools ALL)
+  virtaccel_arrow(tests ALL)
+  virtaccel_arrow(bench ALL)
+  virtaccel_arrow(examples ALL)
+endmacro()

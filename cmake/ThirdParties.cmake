@@ -1,0 +1,54 @@
+# The libraries of others, all Debian's. A module names the target it uses in LIBS or PRIVATE_LIBS:
+#   CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json virtaccel::flatbuffers DNNL::dnnl PNG::PNG
+#   benchmark::benchmark Threads::Threads
+# The portable core needs none of them but flatbuffers' headers.
+if(VIRTACCEL_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(NOT VIRTACCEL_PORTABLE_ONLY)
+  find_package(CLI11 REQUIRED)
+  find_package(fmt REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(PNG REQUIRED)
+  find_package(benchmark REQUIRED)
+  find_package(Threads REQUIRED)
+  find_package(dnnl REQUIRED)
+endif()
+
+# Readers of flatbuffers need headers only. They are shown through a link of their own, so that a
+# cross-compiler does not meet the rest of the system's include folder.
+find_path(VIRTACCEL_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
+find_program(VIRTACCEL_FLATC flatc REQUIRED)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/flatbuffers)
+file(CREATE_LINK ${VIRTACCEL_FLATBUFFERS_INCLUDE}/flatbuffers
+     ${PROJECT_BINARY_DIR}/include/flatbuffers/flatbuffers SYMBOLIC)
+add_library(virtaccel_flatbuffers INTERFACE)
+target_include_directories(virtaccel_flatbuffers SYSTEM
+                           INTERFACE ${PROJECT_BINARY_DIR}/include/flatbuffers)
+add_library(virtaccel::flatbuffers ALIAS virtaccel_flatbuffers)
+
+# The official TOSA schema comes out of a wheel that `./run setup` unpacks; it is never committed.
+# Call virtaccel_tosa_schema() and name virtaccel::tosa_schema in LIBS or PRIVATE_LIBS to include
+# <tosa_generated.h>.
+set(VIRTACCEL_TOSA_FBS "${PROJECT_SOURCE_DIR}/build/wheels/tosa_tools/bin/tosa.fbs"
+    CACHE FILEPATH "The official TOSA flatbuffer schema")
+
+function(virtaccel_tosa_schema)
+  if(NOT EXISTS ${VIRTACCEL_TOSA_FBS})
+    message(FATAL_ERROR "The TOSA schema (${VIRTACCEL_TOSA_FBS}) is not there: run ./run setup, or "
+                        "set VIRTACCEL_TOSA_FBS to the tosa.fbs of a tosa-tools wheel.")
+  endif()
+  set(folder ${PROJECT_BINARY_DIR}/generated)
+  add_custom_command(
+    OUTPUT ${folder}/tosa_generated.h
+    COMMAND ${VIRTACCEL_FLATC} --cpp --scoped-enums -o ${folder} ${VIRTACCEL_TOSA_FBS}
+    DEPENDS ${VIRTACCEL_TOSA_FBS}
+    COMMENT "Generating tosa_generated.h"
+    VERBATIM)
+  add_custom_target(virtaccel_tosa_generated DEPENDS ${folder}/tosa_generated.h)
+  add_library(virtaccel_tosa_schema INTERFACE)
+  add_dependencies(virtaccel_tosa_schema virtaccel_tosa_generated)
+  target_include_directories(virtaccel_tosa_schema SYSTEM INTERFACE ${folder})
+  target_link_libraries(virtaccel_tosa_schema INTERFACE virtaccel_flatbuffers)
+  add_library(virtaccel::tosa_schema ALIAS virtaccel_tosa_schema)
+endfunction()

@@ -1,0 +1,190 @@
+# One folder, one target, one row in the arrow table (Arrows.cmake). All four functions take
+#
+#   DEPS <module>...       modules whose headers are included; checked against the arrow table
+#   HEADERS <file>...      what others may include; each must compile alone
+#   SOURCES <file>...      none makes an interface library
+#   TESTS <file>...        form one GoogleTest executable
+#   FUZZERS <file>...      x_fuzz.cpp becomes one libFuzzer executable, in the fuzz preset only
+#   TEST_DEPS <module>...  what only the tests include: any module
+#   LIBS <target>...       third parties seen by this module and its users
+#   PRIVATE_LIBS <target>... third parties that its headers do not show
+#   TEST_LIBS <target>...  third parties that only the tests see
+#
+# and names a backend `backends/null`, an adapter `adapters/loopback`, a tool `tools/print`, everything
+# else by its folder: `wire`. A target's include root holds only its own folder (a link), so that a header
+# of a module not named in DEPS is not found.
+include(${CMAKE_CURRENT_LIST_DIR}/Arrows.cmake)
+
+# What a user runs, without the tests.
+add_custom_target(virtaccel_programs)
+
+set(virtaccel_freestanding_modules base wire queue guest device backend mock)
+
+# virtaccel_module(<name> ...): a library in virtaccel/<name>/ or host/, target virtaccel_<name>.
+function(virtaccel_module name)
+  virtaccel_library(${name} ${ARGN})
+endfunction()
+
+# virtaccel_backend(<name> ...): a library in backends/<name>/, target virtaccel_backends_<name>.
+function(virtaccel_backend name)
+  virtaccel_library(backends/${name} ${ARGN})
+endfunction()
+
+# virtaccel_adapter(<name> ...): a library in adapters/<name>/, target virtaccel_adapters_<name>.
+function(virtaccel_adapter name)
+  virtaccel_library(adapters/${name} ${ARGN})
+endfunction()
+
+# virtaccel_program(<name> MAIN main.cpp ...): an executable <name> in bin/ out of tools/<name>/ or another
+# folder; what its tests need too stands in SOURCES and becomes a library of its own.
+function(virtaccel_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAIN" "")
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}
+             OUTPUT_VARIABLE folder)
+  virtaccel_library(${folder} ${arg_UNPARSED_ARGUMENTS})
+  virtaccel_target_name(library ${folder})
+  add_executable(${name} ${arg_MAIN})
+  target_link_libraries(${name} PRIVATE ${library} virtaccel_options)
+  add_dependencies(virtaccel_programs ${name})
+endfunction()
+
+# virtaccel_tests(<name> DEPS ... SOURCES ... [LIBS ...]): tests that cross modules, executable
+# virtaccel_<name>_test.
+function(virtaccel_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;SOURCES;LIBS")
+  virtaccel_check_existence(${name} ${arg_DEPS})
+  virtaccel_target_names(deps ${arg_DEPS})
+  virtaccel_add_test(${name} "${deps};${arg_LIBS}" ${arg_SOURCES})
+endfunction()
+
+macro(virtaccel_arrow module)
+  set(virtaccel_arrows_${module} ${ARGN})
+  list(APPEND virtaccel_modules ${module})
+endmacro()
+virtaccel_arrows()
+
+# The target of a module: virtaccel_wire, virtaccel_backends_null.
+function(virtaccel_target_name result module)
+  string(REPLACE / _ target virtaccel_${module})
+  set(${result} ${target} PARENT_SCOPE)
+endfunction()
+
+function(virtaccel_target_names result)
+  set(targets "")
+  foreach(module IN LISTS ARGN)
+    virtaccel_target_name(target ${module})
+    list(APPEND targets ${target})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+# The row of the arrow table that speaks for a module: `backends` for `backends/null`.
+function(virtaccel_arrow_row result module)
+  string(REGEX REPLACE "/.*" "" row ${module})
+  list(FIND virtaccel_modules ${row} rank)
+  if(rank EQUAL -1)
+    message(FATAL_ERROR "The module (${module}) has no row in cmake/Arrows.cmake: add one first.")
+  endif()
+  set(${result} ${row} PARENT_SCOPE)
+endfunction()
+
+# Folders appear one after the other; a module that names one that is not there yet is told so.
+function(virtaccel_check_existence module)
+  foreach(dep IN LISTS ARGN)
+    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/virtaccel/${dep}/CMakeLists.txt
+       AND NOT EXISTS ${PROJECT_SOURCE_DIR}/${dep}/CMakeLists.txt)
+      message(FATAL_ERROR "The module (${module}) names a module (${dep}) that has no folder with a "
+                          "CMakeLists.txt: write that module first, or take it out of DEPS.")
+    endif()
+  endforeach()
+endfunction()
+
+function(virtaccel_check_arrows module)
+  virtaccel_arrow_row(row ${module})
+  virtaccel_check_existence(${module} ${ARGN})
+  if(virtaccel_arrows_${row} STREQUAL "ALL")
+    return()
+  endif()
+  foreach(dep IN LISTS ARGN)
+    virtaccel_arrow_row(dep_row ${dep})
+    if(NOT dep_row IN_LIST virtaccel_arrows_${row})
+      message(FATAL_ERROR "The module (${module}) may not depend on (${dep}): the arrow table in "
+                          "cmake/Arrows.cmake allows it only (${virtaccel_arrows_${row}}).")
+    endif()
+  endforeach()
+endfunction()
+
+function(virtaccel_library module)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" ""
+                        "DEPS;HEADERS;SOURCES;TESTS;FUZZERS;TEST_DEPS;LIBS;PRIVATE_LIBS;TEST_LIBS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "The module (${module}) has arguments without a keyword "
+                        "(${arg_UNPARSED_ARGUMENTS}): put one in front of them.")
+  endif()
+  virtaccel_check_arrows(${module} ${arg_DEPS})
+  virtaccel_check_existence(${module} ${arg_TEST_DEPS})
+  virtaccel_target_name(target ${module})
+  virtaccel_target_names(deps ${arg_DEPS})
+  virtaccel_target_names(test_deps ${arg_TEST_DEPS})
+
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE virtaccel_options ${arg_PRIVATE_LIBS})
+    if(module IN_LIST virtaccel_freestanding_modules)
+      target_link_libraries(${target} PRIVATE virtaccel_freestanding)
+    endif()
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  string(REPLACE / :: alias virtaccel/${module})
+  add_library(${alias} ALIAS ${target})
+  target_compile_features(${target} ${scope} cxx_std_23)
+  target_link_libraries(${target} ${scope} ${deps} ${arg_LIBS})
+  virtaccel_show_headers(${target} ${scope} ${arg_HEADERS})
+
+  if(arg_TESTS)
+    virtaccel_add_test(${module} "${target};${test_deps};${arg_TEST_LIBS}" ${arg_TESTS})
+  endif()
+  virtaccel_add_fuzzers(${module} "${target};${test_deps};${arg_TEST_LIBS}" ${arg_FUZZERS})
+endfunction()
+
+# Gives a target an include root in the build folder that holds nothing but this folder.
+function(virtaccel_show_headers target scope)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}
+             OUTPUT_VARIABLE folder)
+  set(root ${PROJECT_BINARY_DIR}/include/${target})
+  cmake_path(GET folder PARENT_PATH parent)
+  file(MAKE_DIRECTORY ${root}/${parent})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${folder} SYMBOLIC)
+  list(TRANSFORM ARGN PREPEND ${root}/${folder}/ OUTPUT_VARIABLE headers)
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
+endfunction()
+
+function(virtaccel_add_test module libraries)
+  if(NOT VIRTACCEL_TESTS)
+    return()
+  endif()
+  virtaccel_target_name(target ${module})
+  add_executable(${target}_test ${ARGN})
+  set_target_properties(${target}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                                  ${PROJECT_BINARY_DIR}/test_bin)
+  target_link_libraries(${target}_test PRIVATE ${libraries} virtaccel_options GTest::gtest_main)
+  gtest_discover_tests(${target}_test DISCOVERY_MODE PRE_TEST TEST_PREFIX "${module}/"
+                       PROPERTIES TIMEOUT 300)
+endfunction()
+
+function(virtaccel_add_fuzzers module libraries)
+  if(NOT VIRTACCEL_FUZZERS)
+    return()
+  endif()
+  virtaccel_target_name(target ${module})
+  foreach(file IN LISTS ARGN)
+    cmake_path(GET file STEM stem)
+    add_executable(${target}_${stem} ${file})
+    target_link_libraries(${target}_${stem} PRIVATE ${libraries} virtaccel_options)
+    target_link_options(${target}_${stem} PRIVATE -fsanitize=fuzzer)
+    set_property(GLOBAL APPEND PROPERTY virtaccel_fuzzers ${target}_${stem})
+  endforeach()
+endfunction()
