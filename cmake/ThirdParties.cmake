@@ -19,6 +19,7 @@ endif()
 # cross-compiler does not meet the rest of the system's include folder.
 find_path(VIRTACCEL_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 find_program(VIRTACCEL_FLATC flatc REQUIRED)
+
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/flatbuffers)
 file(CREATE_LINK ${VIRTACCEL_FLATBUFFERS_INCLUDE}/flatbuffers
      ${PROJECT_BINARY_DIR}/include/flatbuffers/flatbuffers SYMBOLIC)
@@ -27,22 +28,28 @@ target_include_directories(virtaccel_flatbuffers SYSTEM
                            INTERFACE ${PROJECT_BINARY_DIR}/include/flatbuffers)
 add_library(virtaccel::flatbuffers ALIAS virtaccel_flatbuffers)
 
-# The official TOSA schema comes out of a wheel that `./run setup` unpacks; it is never committed.
+# ./run makes a private environment; without it, any Python that has pip will do.
+find_program(VIRTACCEL_PYTHON NAMES python3
+             HINTS ${PROJECT_SOURCE_DIR}/build/venv/bin REQUIRED)
+
+# The official TOSA schema comes out of a wheel and is never committed; the script keeps it in the
+# user's cache, so only the first configuration of all needs a network.
 # Call virtaccel_tosa_schema() and name virtaccel::tosa_schema in LIBS or PRIVATE_LIBS to include
 # <tosa_generated.h>.
-set(VIRTACCEL_TOSA_FBS "${PROJECT_SOURCE_DIR}/build/wheels/tosa_tools/bin/tosa.fbs"
-    CACHE FILEPATH "The official TOSA flatbuffer schema")
-
 function(virtaccel_tosa_schema)
-  if(NOT EXISTS ${VIRTACCEL_TOSA_FBS})
-    message(FATAL_ERROR "The TOSA schema (${VIRTACCEL_TOSA_FBS}) is not there: run ./run setup, or "
-                        "set VIRTACCEL_TOSA_FBS to the tosa.fbs of a tosa-tools wheel.")
-  endif()
   set(folder ${PROJECT_BINARY_DIR}/generated)
+  execute_process(
+    COMMAND ${VIRTACCEL_PYTHON} ${PROJECT_SOURCE_DIR}/tools/tosa_schema.py --output ${folder}
+    OUTPUT_QUIET
+    RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "The TOSA schema (${folder}/tosa.fbs) cannot be written: see the message "
+                        "above.")
+  endif()
   add_custom_command(
     OUTPUT ${folder}/tosa_generated.h
-    COMMAND ${VIRTACCEL_FLATC} --cpp --scoped-enums -o ${folder} ${VIRTACCEL_TOSA_FBS}
-    DEPENDS ${VIRTACCEL_TOSA_FBS}
+    COMMAND ${VIRTACCEL_FLATC} --cpp --scoped-enums -o ${folder} ${folder}/tosa.fbs
+    DEPENDS ${folder}/tosa.fbs
     COMMENT "Generating tosa_generated.h"
     VERBATIM)
   add_custom_target(virtaccel_tosa_generated DEPENDS ${folder}/tosa_generated.h)
