@@ -53,6 +53,7 @@ function(virtaccel_tosa_schema)
     COMMENT "Generating tosa_generated.h"
     VERBATIM)
   add_custom_target(virtaccel_tosa_generated DEPENDS ${folder}/tosa_generated.h)
+  add_dependencies(virtaccel_generated virtaccel_tosa_generated)
   add_library(virtaccel_tosa_schema INTERFACE)
   add_dependencies(virtaccel_tosa_schema virtaccel_tosa_generated)
   target_include_directories(virtaccel_tosa_schema SYSTEM INTERFACE ${folder})

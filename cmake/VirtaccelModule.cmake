@@ -15,8 +15,9 @@
 # of a module not named in DEPS is not found.
 include(${CMAKE_CURRENT_LIST_DIR}/Arrows.cmake)
 
-# What a user runs, without the tests.
+# What a user runs, without the tests; and what has to be written before sources can be read.
 add_custom_target(virtaccel_programs)
+add_custom_target(virtaccel_generated)
 
 set(virtaccel_freestanding_modules base wire queue guest device backend mock)
 
@@ -55,6 +56,17 @@ function(virtaccel_tests name)
   virtaccel_check_existence(${name} ${arg_DEPS})
   virtaccel_target_names(deps ${arg_DEPS})
   virtaccel_add_test(${name} "${deps};${arg_LIBS}" ${arg_SOURCES})
+endfunction()
+
+# virtaccel_benchmark(<name> DEPS ... SOURCES ... [LIBS ...]): an executable <name> in bench_bin/.
+function(virtaccel_benchmark name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;SOURCES;LIBS")
+  virtaccel_check_existence(${name} ${arg_DEPS})
+  virtaccel_target_names(deps ${arg_DEPS})
+  add_executable(virtaccel_${name}_bench ${arg_SOURCES})
+  set_target_properties(virtaccel_${name}_bench PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+                                                           ${PROJECT_BINARY_DIR}/bench_bin)
+  target_link_libraries(virtaccel_${name}_bench PRIVATE ${deps} ${arg_LIBS} virtaccel_options)
 endfunction()
 
 macro(virtaccel_arrow module)
@@ -185,6 +197,7 @@ function(virtaccel_add_fuzzers module libraries)
     add_executable(${target}_${stem} ${file})
     target_link_libraries(${target}_${stem} PRIVATE ${libraries} virtaccel_options)
     target_link_options(${target}_${stem} PRIVATE -fsanitize=fuzzer)
-    set_property(GLOBAL APPEND PROPERTY virtaccel_fuzzers ${target}_${stem})
+    set_target_properties(${target}_${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                                       ${PROJECT_BINARY_DIR}/fuzz_bin)
   endforeach()
 endfunction()

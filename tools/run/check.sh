@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# The checks that need no test run. Sourced by ./run; the cheap ones come first.
+
+checks=(rules layers format shell headers link mingw printed tidy)
+
+check_rules() {
+    step check-rules "Checking the house rules" python3 tools/tidy/tidy.py
+}
+
+check_layers() {
+    step check-layers "Checking the layers" python3 tools/tidy/check_layers.py
+}
+
+check_format() {
+    step check-format "Checking the format of C++" check_format_of_all
+}
+
+check_format_of_all() {
+    tracked_files '*.h' '*.cpp' '*.c' | xargs -0 --no-run-if-empty clang-format-19 --dry-run --Werror
+}
+
+check_shell() {
+    step check-shell "Checking shell scripts" shellcheck --external-sources run .ci/run tools/run/*.sh
+}
+
+# Each header of a module compiles alone.
+check_headers() {
+    build dev all_verify_interface_header_sets
+}
+
+# The freestanding modules ask the system for nothing but what tests/link/allowed.txt lists.
+check_link() {
+    build freestanding all
+    step check-link "Checking what the portable modules link with" \
+        python3 tests/link/check_link.py build/freestanding
+}
+
+check_mingw() {
+    build mingw all
+}
+
+check_printed() {
+    [ -d tools/print ] || return 0
+    build dev virtaccel-print
+    step check-printed "Checking that the printed files are current" \
+        build/dev/bin/virtaccel-print --check
+}
+
+check_tidy() {
+    configure tidy
+    step build-tidy "Generating what clang-tidy reads" cmake --build build/tidy --target virtaccel_generated
+    step check-tidy "Running clang-tidy" \
+        python3 tools/tidy/clang_tidy.py build/tidy
+}
+
+# tracked_files <pattern>...: what git knows or would add, each ended by a zero byte.
+tracked_files() {
+    git -c safe.directory="$PWD" ls-files -z --cached --others --exclude-standard --deduplicate -- "$@"
+}
+
+# run_checks [name]...: all of them where none is named.
+run_checks() {
+    local name
+    for name in "${@:-${checks[@]}}"; do
+        declare -F "check_$name" >/dev/null ||
+            fail "There is no check ($name): there are ${checks[*]}."
+        "check_$name"
+    done
+    say "All checks pass (${*:-${checks[*]}})."
+}
