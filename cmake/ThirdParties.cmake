@@ -18,6 +18,8 @@ endif()
 # Readers of flatbuffers need headers only. They are shown through a link of their own, so that a
 # cross-compiler does not meet the rest of the system's include folder.
 find_path(VIRTACCEL_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
+# The system's own first: the tosa-tools wheel in build/venv brings another version.
+find_program(VIRTACCEL_FLATC flatc PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(VIRTACCEL_FLATC flatc REQUIRED)
 
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/flatbuffers)
