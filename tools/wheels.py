@@ -35,10 +35,18 @@ class WheelFile:
 
 
 def cache_root() -> pathlib.Path:
-    """The folder shared by all clones of one user (XDG Base Directory: a relative value is void)."""
+    """The folder shared by all clones of one user (XDG Base Directory: a relative value is void).
+
+    A user without a home, as in some containers, gets the temporary folder; this is safe because
+    nothing from the cache is used unchecked.
+    """
     configured = os.environ.get("XDG_CACHE_HOME", "")
-    base = pathlib.Path(configured) if os.path.isabs(configured) else pathlib.Path.home() / ".cache"
-    return base / "virtaccel"
+    if os.path.isabs(configured):
+        return pathlib.Path(configured) / "virtaccel"
+    home = os.path.expanduser("~")
+    if os.path.isabs(home):
+        return pathlib.Path(home) / ".cache" / "virtaccel"
+    return pathlib.Path(tempfile.gettempdir()) / "virtaccel-cache"
 
 
 def digest(path: pathlib.Path) -> str:
@@ -62,7 +70,8 @@ def write_whole(path: pathlib.Path, data: bytes) -> None:
 
 def read(source: WheelFile) -> bytes:
     """The file's bytes, from the cache or, where they are missing or damaged, from the wheel."""
-    cached = cache_root() / f"{source.package}-{source.version}" / pathlib.PurePath(source.member).name
+    folder = cache_root() / f"{source.package}-{source.version}"
+    cached = folder / pathlib.PurePath(source.member).name
     try:
         data = cached.read_bytes()
         if hashlib.sha256(data).hexdigest() == source.sha256:
@@ -73,7 +82,7 @@ def read(source: WheelFile) -> bytes:
     try:
         write_whole(cached, data)
     except OSError as error:
-        print(f"The cache folder ({cached.parent}) cannot be written ({error.strerror}); "
+        print(f"The cache folder ({folder}) cannot be written ({error.strerror}); "
               "the next clean clone downloads again.", file=sys.stderr)
     return data
 
