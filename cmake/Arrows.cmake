@@ -1,6 +1,6 @@
 # The arrow table: which module may include which. One row a module; nothing else may be included.
-# Read by cmake/VirtaccelModule.cmake when configuring and by tools/check_layers.py over the sources.
-# The rows stand in the order of the data flow, which is also the order the folders are built in.
+# Read by VirtaccelModule.cmake when configuring and by tools/tidy/check_layers.py over the sources.
+# The rows stand in the order of the data flow.
 macro(virtaccel_arrows)
   virtaccel_arrow(base)
   virtaccel_arrow(wire base)

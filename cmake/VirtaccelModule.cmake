@@ -10,8 +10,8 @@
 #   PRIVATE_LIBS <target>... third parties that its headers do not show
 #   TEST_LIBS <target>...  third parties that only the tests see
 #
-# and names a backend `backends/null`, an adapter `adapters/loopback`, a tool `tools/print`, everything
-# else by its folder: `wire`. A target's include root holds only its own folder (a link), so that a header
+# and name a backend `backends/null`, an adapter `adapters/loopback`, a tool `tools/print`, all else
+# by its folder: `wire`. A target's include root holds only its own folder (a link), so that a header
 # of a module not named in DEPS is not found.
 include(${CMAKE_CURRENT_LIST_DIR}/Arrows.cmake)
 
@@ -36,8 +36,8 @@ function(virtaccel_adapter name)
   virtaccel_library(adapters/${name} ${ARGN})
 endfunction()
 
-# virtaccel_program(<name> MAIN main.cpp ...): an executable <name> in bin/ out of tools/<name>/ or another
-# folder; what its tests need too stands in SOURCES and becomes a library of its own.
+# virtaccel_program(<name> MAIN main.cpp ...): an executable <name> in bin/ out of tools/<name>/ or
+# another folder; what its tests need too stands in SOURCES and becomes a library of its own.
 function(virtaccel_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAIN" "")
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}
@@ -64,8 +64,9 @@ function(virtaccel_benchmark name)
   virtaccel_check_existence(${name} ${arg_DEPS})
   virtaccel_target_names(deps ${arg_DEPS})
   add_executable(virtaccel_${name}_bench ${arg_SOURCES})
-  set_target_properties(virtaccel_${name}_bench PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
-                                                           ${PROJECT_BINARY_DIR}/bench_bin)
+  set_target_properties(
+    virtaccel_${name}_bench PROPERTIES OUTPUT_NAME ${name}
+                                       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench_bin)
   target_link_libraries(virtaccel_${name}_bench PRIVATE ${deps} ${arg_LIBS} virtaccel_options)
 endfunction()
 
@@ -105,8 +106,8 @@ function(virtaccel_check_existence module)
   foreach(dep IN LISTS ARGN)
     if(NOT EXISTS ${PROJECT_SOURCE_DIR}/virtaccel/${dep}/CMakeLists.txt
        AND NOT EXISTS ${PROJECT_SOURCE_DIR}/${dep}/CMakeLists.txt)
-      message(FATAL_ERROR "The module (${module}) names a module (${dep}) that has no folder with a "
-                          "CMakeLists.txt: write that module first, or take it out of DEPS.")
+      message(FATAL_ERROR "The module (${module}) names a module (${dep}) that has no folder with "
+                          "a CMakeLists.txt: write that module first, or take it out of DEPS.")
     endif()
   endforeach()
 endfunction()

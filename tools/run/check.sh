@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # The checks that need no test run. Sourced by ./run; the cheap ones come first.
 
+# Set by tools/run/setup.sh.
+venv=${venv-build/venv}
+
 checks=(rules layers format shell headers link mingw printed tidy)
 
 check_rules() {
-    step check-rules "Checking the house rules" python3 tools/tidy/tidy.py
+    step check-rules "Checking the house rules" "$venv/bin/python" tools/tidy/tidy.py
 }
 
 check_layers() {
-    step check-layers "Checking the layers" python3 tools/tidy/check_layers.py
+    step check-layers "Checking the layers" "$venv/bin/python" tools/tidy/check_layers.py
 }
 
 check_format() {
@@ -16,11 +19,13 @@ check_format() {
 }
 
 check_format_of_all() {
-    tracked_files '*.h' '*.cpp' '*.c' | xargs -0 --no-run-if-empty clang-format-19 --dry-run --Werror
+    tracked_files '*.h' '*.cpp' '*.c' |
+        xargs -0 --no-run-if-empty clang-format-19 --dry-run --Werror
 }
 
 check_shell() {
-    step check-shell "Checking shell scripts" shellcheck --external-sources run .ci/run tools/run/*.sh
+    step check-shell "Checking shell scripts" \
+        shellcheck --external-sources run .ci/run tools/run/*.sh
 }
 
 # Each header of a module compiles alone.
@@ -32,7 +37,7 @@ check_headers() {
 check_link() {
     build freestanding all
     step check-link "Checking what the portable modules link with" \
-        python3 tests/link/check_link.py build/freestanding
+        "$venv/bin/python" tests/link/check_link.py build/freestanding
 }
 
 check_mingw() {
@@ -48,14 +53,14 @@ check_printed() {
 
 check_tidy() {
     configure tidy
-    step build-tidy "Generating what clang-tidy reads" cmake --build build/tidy --target virtaccel_generated
-    step check-tidy "Running clang-tidy" \
-        python3 tools/tidy/clang_tidy.py build/tidy
+    build tidy virtaccel_generated
+    step check-tidy "Running clang-tidy" "$venv/bin/python" tools/tidy/clang_tidy.py build/tidy
 }
 
 # tracked_files <pattern>...: what git knows or would add, each ended by a zero byte.
 tracked_files() {
-    git -c safe.directory="$PWD" ls-files -z --cached --others --exclude-standard --deduplicate -- "$@"
+    git -c safe.directory="$PWD" ls-files -z --cached --others --exclude-standard --deduplicate \
+        -- "$@"
 }
 
 # run_checks [name]...: all of them where none is named.

@@ -18,15 +18,15 @@ install_packages() {
     local name=$1 missing
     shift
     command -v dpkg-query >/dev/null ||
-        fail "This machine has no dpkg-query: the set-up knows Debian bookworm only; install" \
-            "the packages ($*) by hand and put a dpkg-query that says so on PATH."
+        fail "This machine has no dpkg-query, so it is no Debian: install the packages ($*) in" \
+            "your own way and build with cmake --preset release."
     missing=$(missing_packages "$@")
     [ -n "$missing" ] || return 0
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null ||
-            fail "The packages ($missing) are missing and this user (uid $(id -u)) may not install" \
-                "them: run apt-get install $missing as root."
+            fail "The packages ($missing) are missing and this user (uid $(id -u)) may not" \
+                "install them: run apt-get install $missing as root."
         as_root=(sudo)
         sudo -v || fail "sudo refuses this user: run apt-get install $missing as root."
     fi
@@ -57,7 +57,8 @@ apt_install() {
         shift
     done
     shift
-    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600)
+    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive
+        apt-get -o DPkg::Lock::Timeout=600)
     "${apt[@]}" update || true
     "${apt[@]}" install -y --no-install-recommends "$@"
 }

@@ -15,9 +15,9 @@ fail() {
     exit 1
 }
 
-# step <log name> <what is being done> <command> [argument]...: runs the command quietly. On a terminal
-# the line counts seconds and shows a build's own [done/all]; elsewhere it is written when the step ends.
-# A failure shows the end of the log and ends the run.
+# step <log name> <what is being done> <command> [argument]...: runs the command quietly. On a
+# terminal the line counts seconds and shows a build's own [done/all]; elsewhere it is written when
+# the step ends. A failure shows the end of the log and ends the run.
 step() {
     local name=$1 doing=$2 status=0 started=$SECONDS
     shift 2

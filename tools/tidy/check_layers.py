@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: DEPS against the arrow table, and every #include against DEPS.
+
+The one thing to know: the arrow table is in cmake/Arrows.cmake and nowhere else; the build reads
+the same rows when it is configured.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import sys
+from collections.abc import Iterator
+
+from tree import CPP, Finding, Module, Tree
+
+ARROWS = "cmake/Arrows.cmake"
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+FOLDERS = re.compile(
+    r"^(?:virtaccel/(?P<core>\w+)"
+    r"|(?P<family>(?:backends|adapters|tools|tests|examples)/\w+)"
+    r"|(?P<top>host|capi|bench))/"
+)
+
+
+def read_arrows(text: str) -> dict[str, frozenset[str]]:
+    """The rows of the table: who may include whom."""
+    rows = re.findall(r"^\s*virtaccel_arrow\(([^)]*)\)", text, re.M)
+    return {name: frozenset(targets) for name, *targets in map(str.split, rows)}
+
+
+def owner(path: str) -> str | None:
+    """The module whose folder a path (of a file or of an include) lies in."""
+    match = FOLDERS.match(path)
+    return match and (match["core"] or match["family"] or match["top"])
+
+
+def check_arrows(module: Module, arrows: dict[str, frozenset[str]]) -> Iterator[Finding]:
+    """DEPS of one module against its row."""
+    row = module.name.split("/")[0]
+    if row not in arrows:
+        yield Finding(
+            module.lists, 0, f"the module ({module.name}) has no row in {ARROWS}; add one"
+        )
+        return
+    for dep in module.arguments["DEPS"]:
+        if "ALL" not in arrows[row] and dep.split("/")[0] not in arrows[row]:
+            allowed = " ".join(sorted(arrows[row])) or "nothing"
+            yield Finding(
+                module.lists,
+                0,
+                f"the module ({module.name}) names ({dep}) in DEPS; the "
+                f"arrow table allows it {allowed}",
+            )
+
+
+def includes(tree: Tree, path: str) -> Iterator[tuple[int, str, str]]:
+    """Every #include of a file: its line, its kind of quote, its path."""
+    text = tree.text(path)
+    for match in INCLUDE.finditer(text):
+        yield text.count("\n", 0, match.start(2)) + 1, match[1], match[2]
+
+
+def check_includes(
+    tree: Tree, module: Module, files: list[str], keyword: str, allowed: set[str]
+) -> Iterator[Finding]:
+    """The includes of some files of a module against the modules they may see, and back."""
+    used = set()
+    for path in files:
+        if path not in tree.files:
+            continue
+        for line, quote, target in includes(tree, path):
+            included = owner(target)
+            if quote == '"' and included is None:
+                yield Finding(
+                    path,
+                    line,
+                    f"the include ({target}) does not start at the root of the "
+                    "project; write its whole path",
+                )
+            elif quote == "<" and included is not None:
+                yield Finding(path, line, f"the include ({target}) is ours; write it in quotes")
+            elif included is not None and included not in allowed:
+                yield Finding(
+                    path,
+                    line,
+                    f"the module ({module.name}) includes a header of "
+                    f"({included}), which its {keyword} do not name",
+                )
+            used.add(included)
+    for dep in module.arguments[keyword]:
+        if dep not in used:
+            yield Finding(
+                module.lists,
+                0,
+                f"the module ({module.name}) names ({dep}) in {keyword} and "
+                "includes nothing of it; take it out",
+            )
+
+
+def check_module(
+    tree: Tree, module: Module, arrows: dict[str, frozenset[str]]
+) -> Iterator[Finding]:
+    """All that can be said of one module."""
+    yield from check_arrows(module, arrows)
+    seen = {module.name, *module.arguments["DEPS"]}
+    yield from check_includes(
+        tree, module, module.files("HEADERS", "SOURCES", "MAIN"), "DEPS", seen
+    )
+    yield from check_includes(
+        tree,
+        module,
+        module.files("TESTS", "FUZZERS"),
+        "TEST_DEPS",
+        seen | set(module.arguments["TEST_DEPS"]),
+    )
+
+
+def check_members(tree: Tree) -> Iterator[Finding]:
+    """Every C++ file of a folder that holds a module is named in its list, so nothing lies dead."""
+    keywords = ("HEADERS", "SOURCES", "TESTS", "FUZZERS", "MAIN")
+    named = {path for module in tree.modules for path in module.files(*keywords)}
+    for path in tree.named(*CPP):
+        lists = [module for module in tree.modules if path.startswith(module.folder + "/")]
+        if lists and path not in named:
+            yield Finding(
+                path, 0, f"no call in {lists[-1].lists} names this file; name it or delete it"
+            )
+
+
+def check(tree: Tree) -> list[Finding]:
+    """All findings about layers in a tree."""
+    arrows = read_arrows(tree.text(ARROWS))
+    findings = [
+        finding for module in tree.modules for finding in check_module(tree, module, arrows)
+    ]
+    return findings + list(check_members(tree))
+
+
+def main() -> int:
+    findings = check(Tree(pathlib.Path(__file__).resolve().parents[2]))
+    for finding in findings:
+        print(finding)
+    print(f"layers: {len(findings)} findings")
+    return bool(findings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+"""House rules about C++ that clang-tidy has no check for.
+
+The one thing to know: a rule looks at code with its comments and string literals blanked out, so
+that prose may use any word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree import CPP, Finding, Tree
+
+# What stands on the left has a better form, on the right.
+BANNED = {
+    r"\b(?:src|dst)\b": "source, target",
+    r"\bassert\(": "VIRTACCEL_CHECK (virtaccel/base/panic.h), which is on in every build",
+    r"\b(?:strcpy|strcat|sprintf|gets|strtok|atoi|atof)\(": "a function that knows the size",
+    r"\b(?:rand|srand)\(": "a seeded std::mt19937_64",
+    r"\bstd::endl\b": r"'\n'",
+    r"\bstd::(?:bind|auto_ptr|regex)\b": "a lambda, std::unique_ptr, a parser",
+    r"\busing namespace\b(?! std::\w*literals)": "the qualified name, or one using declaration",
+    r"\bvolatile\b": "std::atomic_ref",
+    r"\b(?:malloc|calloc|realloc)\(": "virtaccel::Memory or a container",
+    r"\bstatic (?!(?:const|constexpr|inline) )[\w:<>]+ \w+ *[=;{]": "a member: no globals",
+    r"\bthread_local\b": "a parameter",
+    r"\bgoto\b": "a function",
+}
+INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.M)
+# Threads, locks, clocks, streams and operating systems.
+NOT_PORTABLE = frozenset(
+    "thread mutex shared_mutex condition_variable future semaphore latch barrier stop_token "
+    "chrono ctime time.h iostream fstream ostream istream filesystem cstdio stdio.h locale regex "
+    "csignal signal.h unistd.h fcntl.h pthread.h dlfcn.h windows.h".split()
+)
+SYSTEM_FOLDERS = ("sys/", "linux/", "asm/")
+# What throws when it cannot grow, and what asks for a type's name.
+NOT_FREESTANDING = frozenset(
+    "vector string map set unordered_map unordered_set deque list forward_list queue stack "
+    "functional sstream any stdexcept typeinfo typeindex exception memory_resource".split()
+)
+FREESTANDING = ("base", "wire", "queue", "guest", "device", "backend", "mock")
+
+TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)\s*\{", re.M)
+SENTENCE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+){2,}")
+ASSERTION = re.compile(
+    r"\b(?:EXPECT|ASSERT)_\w+\(|\bADD_FAILURE\(|\bFAIL\(|\b(?:expect|check|must)_\w+\(|"
+    r"\bexpect\(|\bcheck\(|\bVIRTACCEL_CHECK\(|\bstatic_assert\("
+)
+EMPTY_ASSERTION = re.compile(
+    r"(?:EXPECT|ASSERT)_TRUE\(\s*true\s*\)|(?:EXPECT|ASSERT)_FALSE\(\s*false\s*\)|" r"\bSUCCEED\("
+)
+BARE_SKIP = re.compile(r"\bGTEST_SKIP\(\)\s*;")
+SUPPRESSION = re.compile(r"NOLINT\w*")
+GOOD_SUPPRESSION = re.compile(
+    r"NOLINT(?:NEXTLINE|BEGIN)?\([a-z][\w.,* -]*\): \S|NOLINTEND\([a-z][\w.,* -]*\)"
+)
+
+LITERAL = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S
+)
+
+
+def blanked(text: str) -> str:
+    """The text with comments and literals replaced by blanks, so that places stay the same."""
+    return LITERAL.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def line_of(text: str, offset: int) -> int:
+    """The line, from 1, of an offset."""
+    return text.count("\n", 0, offset) + 1
+
+
+def own_cpp(tree: Tree) -> list[str]:
+    """C and C++ written by hand."""
+    return [name for name in tree.named(*CPP) if not name.startswith("spec/")]
+
+
+def is_product(path: str) -> bool:
+    """Whether a file is part of what is shipped, not of its tests."""
+    return not path.endswith(("_test.cpp", "_fuzz.cpp", "_bench.cpp")) and not path.startswith(
+        "tests/"
+    )
+
+
+def header_opening(tree: Tree) -> Iterator[Finding]:
+    """A header opens with #pragma once and a paragraph that says what it is for."""
+    for path in own_cpp(tree):
+        if path.endswith(".h") and not re.match(r"#pragma once\n// \S", tree.text(path)):
+            yield Finding(
+                path,
+                1,
+                "the header does not open with #pragma once and, on the next line, a "
+                "paragraph (// ...) that says what it is for",
+            )
+
+
+def banned_words(tree: Tree) -> Iterator[Finding]:
+    """Words with a better form."""
+    for path in own_cpp(tree):
+        code = blanked(tree.text(path))
+        for pattern, better in BANNED.items():
+            for match in re.finditer(pattern, code):
+                yield Finding(
+                    path,
+                    line_of(code, match.start()),
+                    f"the code says ({match[0].strip()}); write {better}",
+                )
+
+
+def portable_includes(tree: Tree) -> Iterator[Finding]:
+    """virtaccel/ knows no thread, lock, clock, stream or operating system."""
+    for path in own_cpp(tree):
+        if not path.startswith("virtaccel/") or not is_product(path):
+            continue
+        freestanding = path.split("/")[1] in FREESTANDING
+        text = tree.text(path)
+        for match in INCLUDE.finditer(text):
+            name = match[1]
+            if name in NOT_PORTABLE or name.startswith(SYSTEM_FOLDERS):
+                better = "such a thing lives in host/, a backend or an adapter"
+            elif freestanding and name in NOT_FREESTANDING:
+                better = "growth is nothrow, through virtaccel::Memory"
+            else:
+                continue
+            yield Finding(path, line_of(text, match.start(1)), f"no <{name}> here; {better}")
+
+
+def test_bodies(text: str) -> Iterator[tuple[int, str, str]]:
+    """Every test of a file: the offset of its name, the name, the code of its body."""
+    code = blanked(text)
+    for match in TEST.finditer(code):
+        end = code.find("\n}", match.end())
+        yield match.start(2), match[2], code[match.end() : end if end >= 0 else len(code)]
+
+
+def test_names(tree: Tree) -> Iterator[Finding]:
+    """A test's name is a sentence."""
+    for path in tree.named("_test.cpp"):
+        text = tree.text(path)
+        for offset, name, _ in test_bodies(text):
+            if not SENTENCE.fullmatch(name):
+                yield Finding(
+                    path,
+                    line_of(text, offset),
+                    f"the test's name ({name}) is not a sentence of "
+                    "three words or more in snake_case",
+                )
+
+
+def test_assertions(tree: Tree) -> Iterator[Finding]:
+    """A test can fail."""
+    for path in tree.named("_test.cpp"):
+        text = tree.text(path)
+        for offset, name, body in test_bodies(text):
+            if not ASSERTION.search(body):
+                yield Finding(
+                    path,
+                    line_of(text, offset),
+                    f"the test ({name}) asserts nothing: use EXPECT_..., "
+                    "or a helper named expect_... or check_...",
+                )
+        code = blanked(text)
+        for match in EMPTY_ASSERTION.finditer(code):
+            yield Finding(
+                path, line_of(code, match.start()), f"the assertion ({match[0]}) cannot fail"
+            )
+        for match in BARE_SKIP.finditer(text):
+            yield Finding(
+                path, line_of(text, match.start()), "the skip gives no reason; stream one into it"
+            )
+
+
+def suppressions(tree: Tree) -> Iterator[Finding]:
+    """A suppressed check is named, and the reason is given."""
+    for path in own_cpp(tree):
+        for number, line in enumerate(tree.lines(path), 1):
+            if SUPPRESSION.search(line) and not GOOD_SUPPRESSION.search(line):
+                yield Finding(
+                    path, number, "the suppression does not read NOLINT(check-name): reason"
+                )
+
+
+RULES = (header_opening, banned_words, portable_includes, test_names, test_assertions, suppressions)

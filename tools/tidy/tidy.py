@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Checks the rules of STYLE.md that a machine can check and no other tool does.
+
+Prints one line per finding, `path:line: what is wrong and what to do (rule)`, and exits 1 if there
+are any. The one thing to know: a rule is a function from the tree to findings, and its docstring is
+the rule.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from collections.abc import Callable, Iterable
+
+import rules_cpp
+import rules_python
+import rules_text
+from tree import Finding, Tree
+
+Rule = Callable[[Tree], Iterable[Finding]]
+RULES: tuple[Rule, ...] = (*rules_text.RULES, *rules_cpp.RULES, *rules_python.RULES)
+
+
+def main() -> int:
+    tree = Tree(pathlib.Path(__file__).resolve().parents[2])
+    count = 0
+    for rule in RULES:
+        for finding in rule(tree):
+            print(f"{finding} ({rule.__name__})")
+            count += 1
+    print(f"tidy: {len(RULES)} rules, {len(tree.files)} files, {count} findings")
+    return bool(count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
