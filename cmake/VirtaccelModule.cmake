@@ -11,8 +11,8 @@
 #   TEST_LIBS <target>...  third parties that only the tests see
 #
 # and name a backend `backends/null`, an adapter `adapters/loopback`, a tool `tools/print`, all else
-# by its folder: `wire`. A target's include root holds only its own folder (a link), so that a header
-# of a module not named in DEPS is not found.
+# by its folder: `wire`. A target's include root holds only its own folder (a link), so that a
+# header of a module not named in DEPS is not found.
 include(${CMAKE_CURRENT_LIST_DIR}/Arrows.cmake)
 
 # What a user runs, without the tests; and what has to be written before sources can be read.

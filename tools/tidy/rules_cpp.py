@@ -78,9 +78,7 @@ def own_cpp(tree: Tree) -> list[str]:
 
 def is_product(path: str) -> bool:
     """Whether a file is part of what is shipped, not of its tests."""
-    return not path.endswith(("_test.cpp", "_fuzz.cpp", "_bench.cpp")) and not path.startswith(
-        "tests/"
-    )
+    return "/testing/" not in path and not path.endswith(("_test.cpp", "_fuzz.cpp"))
 
 
 def header_opening(tree: Tree) -> Iterator[Finding]:

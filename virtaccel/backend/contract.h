@@ -189,10 +189,10 @@ struct Notifier {
 // identity        who it is, and its limits; the same on every call
 // name            the short name a user picks it by ("cpu"), and in `description` what runs it
 // create_*        a handle, or a status and nothing retained
-// destroy_*       gives a handle up; children and references are gone before (the device sees to
-// it) allocate        a zeroed buffer with an honest report write, read     move all of `source` /
-// `target` between the guest's pieces and a range that lies in the
-//                 buffer, one memcpy per piece; a failed write leaves the range unspecified
+// destroy_*       gives a handle up; its children and references are gone before (the device's duty)
+// allocate        a zeroed buffer with an honest report
+// write, read     move all of `source` or `target` between the guest's pieces and a range that lies
+//                 in the buffer, one memcpy per piece; a failed write leaves the range unspecified
 // prepare         checks and compiles an artifact; pure; any thread; may be abandoned
 // load            makes a prepared artifact resident in a context; consumes it, also on failure
 // submit          starts a program; see SubmitOutcome

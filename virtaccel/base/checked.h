@@ -2,7 +2,6 @@
 // Arithmetic on numbers the other side chose. Each function says by its result whether the true
 // value exists; none wraps.
 
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -30,6 +29,13 @@ template <std::unsigned_integral T>
         return std::nullopt;
     }
     return product;
+}
+
+// True if exactly one bit of `value` is set. std::has_single_bit counts bits, which asks for a library
+// call where the processor has no instruction for it.
+template <std::unsigned_integral T>
+[[nodiscard]] constexpr bool is_power_of_two(T value) {
+    return value != 0 && (value & static_cast<T>(value - 1)) == 0;
 }
 
 // `value` rounded up to a multiple of `alignment` (a power of two), or nothing if it does not fit.

@@ -2,7 +2,6 @@
 // The checks that wire records are made of. Each exists once and says which status the protocol
 // demands (spec §5, "What the guest sees"); a record's schema puts them in order.
 
-#include <bit>
 #include <cstdint>
 
 #include "virtaccel/base/checked.h"
@@ -39,7 +38,7 @@ inline constexpr Rule nonzero{"nonzero, else INVALID_ARGUMENT", [](auto value) {
                               }};
 
 inline constexpr Rule power_of_two{"a power of two, else INVALID_ARGUMENT", [](le64 value) {
-                                       return ok_if(std::has_single_bit(std::uint64_t{value}),
+                                       return ok_if(is_power_of_two(std::uint64_t{value}),
                                                     Status::invalid_argument);
                                    }};
 
