@@ -48,7 +48,7 @@ check_printed() {
     [ -d tools/print ] || return 0
     build dev virtaccel-print
     step check-printed "Checking that the printed files are current" \
-        build/dev/bin/virtaccel-print --check
+        build/dev/bin/virtaccel-print --check spec/printed
 }
 
 check_tidy() {
