@@ -57,33 +57,40 @@ def closure(tree: Tree, module: str) -> set[str]:
     return seen
 
 
-def check(build: pathlib.Path, allowed: set[tuple[str, str]]) -> list[str]:
-    """One sentence per symbol that is not allowed, and per module with nothing to look into."""
-    tree = Tree(ROOT)
-    present = {row.name for row in tree.modules}
-    findings = []
-    for module in (name for name in MODULES if name in present):
-        own = objects(build, module)
-        if not own:
-            findings.append(
-                f"The module ({module}) has neither an archive nor a probe: write "
-                f"tests/link/{module}_link.cpp."
-            )
-        there = {path for name in closure(tree, module) for path in objects(build, name)}
-        provided = symbols(sorted(there), "--defined-only")
-        for symbol in sorted(symbols(own, "--undefined-only") - provided):
-            if not {("*", symbol), (module, symbol)} & allowed:
-                findings.append(
-                    f"The module ({module}) needs the symbol ({symbol}): do without, or explain "
-                    "it in tests/link/allowed.txt."
-                )
-    return findings
+def check_module(
+    build: pathlib.Path, module: str, family: set[str], allowed: set[tuple[str, str]]
+) -> list[str]:
+    """One sentence per symbol that neither the family (a module and its dependencies) nor the list
+    has, or one if there is nothing to look into."""
+    own = objects(build, module)
+    if not own:
+        return [
+            f"The module ({module}) has neither an archive nor a probe: write "
+            f"tests/link/{module}_link.cpp."
+        ]
+    provided = symbols([path for name in family for path in objects(build, name)], "--defined-only")
+    needed = symbols(own, "--undefined-only") - provided
+    return [
+        f"The module ({module}) needs the symbol ({symbol}): do without, or explain it in "
+        "tests/link/allowed.txt."
+        for symbol in sorted(needed)
+        if not {("*", symbol), (module, symbol)} & allowed
+    ]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("build", type=pathlib.Path, help="a build of the freestanding preset")
-    findings = check(parser.parse_args().build, read_allowed(ALLOWED.read_text(encoding="utf-8")))
+    build = parser.parse_args().build
+    allowed = read_allowed(ALLOWED.read_text(encoding="utf-8"))
+    tree = Tree(ROOT)
+    present = {row.name for row in tree.modules}
+    findings = [
+        finding
+        for module in MODULES
+        if module in present
+        for finding in check_module(build, module, closure(tree, module), allowed)
+    ]
     print("\n".join(findings) or "link: the portable modules need nothing else")
     return bool(findings)
 

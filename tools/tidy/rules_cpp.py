@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cpp_text import blanked, line_of
 from tree import CPP, Finding, Tree
 
 # What stands on the left has a better form, on the right.
@@ -41,34 +42,10 @@ NOT_FREESTANDING = frozenset(
 )
 FREESTANDING = ("base", "wire", "queue", "guest", "device", "backend", "mock")
 
-TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)\s*\{", re.M)
-SENTENCE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+){2,}")
-ASSERTION = re.compile(
-    r"\b(?:EXPECT|ASSERT)_\w+\(|\bADD_FAILURE\(|\bFAIL\(|\b(?:expect|check|must)_\w+\(|"
-    r"\bexpect\(|\bcheck\(|\bVIRTACCEL_CHECK\(|\bstatic_assert\("
-)
-EMPTY_ASSERTION = re.compile(
-    r"(?:EXPECT|ASSERT)_TRUE\(\s*true\s*\)|(?:EXPECT|ASSERT)_FALSE\(\s*false\s*\)|" r"\bSUCCEED\("
-)
-BARE_SKIP = re.compile(r"\bGTEST_SKIP\(\)\s*;")
 SUPPRESSION = re.compile(r"NOLINT\w*")
 GOOD_SUPPRESSION = re.compile(
     r"NOLINT(?:NEXTLINE|BEGIN)?\([a-z][\w.,* -]*\): \S|NOLINTEND\([a-z][\w.,* -]*\)"
 )
-
-LITERAL = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S
-)
-
-
-def blanked(text: str) -> str:
-    """The text with comments and literals replaced by blanks, so that places stay the same."""
-    return LITERAL.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-
-
-def line_of(text: str, offset: int) -> int:
-    """The line, from 1, of an offset."""
-    return text.count("\n", 0, offset) + 1
 
 
 def own_cpp(tree: Tree) -> list[str]:
@@ -124,51 +101,6 @@ def portable_includes(tree: Tree) -> Iterator[Finding]:
             yield Finding(path, line_of(text, match.start(1)), f"no <{name}> here; {better}")
 
 
-def test_bodies(text: str) -> Iterator[tuple[int, str, str]]:
-    """Every test of a file: the offset of its name, the name, the code of its body."""
-    code = blanked(text)
-    for match in TEST.finditer(code):
-        end = code.find("\n}", match.end())
-        yield match.start(2), match[2], code[match.end() : end if end >= 0 else len(code)]
-
-
-def test_names(tree: Tree) -> Iterator[Finding]:
-    """A test's name is a sentence."""
-    for path in tree.named("_test.cpp"):
-        text = tree.text(path)
-        for offset, name, _ in test_bodies(text):
-            if not SENTENCE.fullmatch(name):
-                yield Finding(
-                    path,
-                    line_of(text, offset),
-                    f"the test's name ({name}) is not a sentence of "
-                    "three words or more in snake_case",
-                )
-
-
-def test_assertions(tree: Tree) -> Iterator[Finding]:
-    """A test can fail."""
-    for path in tree.named("_test.cpp"):
-        text = tree.text(path)
-        for offset, name, body in test_bodies(text):
-            if not ASSERTION.search(body):
-                yield Finding(
-                    path,
-                    line_of(text, offset),
-                    f"the test ({name}) asserts nothing: use EXPECT_..., "
-                    "or a helper named expect_... or check_...",
-                )
-        code = blanked(text)
-        for match in EMPTY_ASSERTION.finditer(code):
-            yield Finding(
-                path, line_of(code, match.start()), f"the assertion ({match[0]}) cannot fail"
-            )
-        for match in BARE_SKIP.finditer(text):
-            yield Finding(
-                path, line_of(text, match.start()), "the skip gives no reason; stream one into it"
-            )
-
-
 def suppressions(tree: Tree) -> Iterator[Finding]:
     """A suppressed check is named, and the reason is given."""
     for path in own_cpp(tree):
@@ -179,4 +111,4 @@ def suppressions(tree: Tree) -> Iterator[Finding]:
                 )
 
 
-RULES = (header_opening, banned_words, portable_includes, test_names, test_assertions, suppressions)
+RULES = (header_opening, banned_words, portable_includes, suppressions)

@@ -14,11 +14,17 @@ from collections.abc import Callable, Iterable
 
 import rules_cpp
 import rules_python
+import rules_tests
 import rules_text
 from tree import Finding, Tree
 
 Rule = Callable[[Tree], Iterable[Finding]]
-RULES: tuple[Rule, ...] = (*rules_text.RULES, *rules_cpp.RULES, *rules_python.RULES)
+RULES: tuple[Rule, ...] = (
+    *rules_text.RULES,
+    *rules_cpp.RULES,
+    *rules_tests.RULES,
+    *rules_python.RULES,
+)
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import check_layers
 import rules_cpp
 import rules_python
+import rules_tests
 import rules_text
 import tidy
 from tree import Finding, Tree
@@ -66,15 +67,21 @@ CASES = {
         ("virtaccel/wire/a.h", "#include <vector>\n", "#include <array>\n"),
         ("virtaccel/wire/a.cpp", "#include <sys/mman.h>\n", "#include <cstdint>\n"),
     ],
-    rules_cpp.test_names: [
+    rules_tests.test_names: [
         ("a_test.cpp", "TEST(Ring, Loops) {\n}\n", "TEST(Ring, refuses_a_loop) {\n}\n"),
         ("a_test.cpp", "TEST_F(Ring, loops_too) {\n}\n", "TEST_F(Ring, a_loop_ends) {\n}\n"),
     ],
-    rules_cpp.test_assertions: [
+    rules_tests.test_assertions: [
         (
             "a_test.cpp",
             "TEST(A, b_c_d) {\n    f();\n}\n",
             "TEST(A, b_c_d) {\n    EXPECT_EQ(a, b);\n}\n",
+        ),
+        (
+            "a_test.cpp",
+            "void f() {}\nTEST(A, b_c_d) {\n    f();\n}\n",
+            "void g() {\n    EXPECT_TRUE(x);\n}\nvoid f() {\n    g();\n}\n"
+            "TEST(A, b_c_d) {\n    f();\n}\n",
         ),
         ("a_test.cpp", "EXPECT_TRUE(true);\n", "EXPECT_TRUE(x);\n"),
         ("a_test.cpp", "GTEST_SKIP();\n", 'GTEST_SKIP() << "no device";\n'),

@@ -189,7 +189,7 @@ struct Notifier {
 // identity        who it is, and its limits; the same on every call
 // name            the short name a user picks it by ("cpu"), and in `description` what runs it
 // create_*        a handle, or a status and nothing retained
-// destroy_*       gives a handle up; its children and references are gone before (the device's duty)
+// destroy_*       gives a handle up; its children and references are gone (the device's duty)
 // allocate        a zeroed buffer with an honest report
 // write, read     move all of `source` or `target` between the guest's pieces and a range that lies
 //                 in the buffer, one memcpy per piece; a failed write leaves the range unspecified

@@ -31,8 +31,8 @@ template <std::unsigned_integral T>
     return product;
 }
 
-// True if exactly one bit of `value` is set. std::has_single_bit counts bits, which asks for a library
-// call where the processor has no instruction for it.
+// True if exactly one bit of `value` is set. std::has_single_bit counts bits, which asks for a
+// library call where the processor has no instruction for it.
 template <std::unsigned_integral T>
 [[nodiscard]] constexpr bool is_power_of_two(T value) {
     return value != 0 && (value & static_cast<T>(value - 1)) == 0;
