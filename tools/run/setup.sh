@@ -73,14 +73,13 @@ make_venv() {
     python3 -m venv "$venv"
 }
 
-# install_python <log name> <requirements file>: again only when the file has changed.
+# install_python <requirements file>: again only when the file has changed.
 install_python() {
-    local name=$1 requirements=$2
-    local stamp=$venv/$name.installed
-    install_venv
-    cmp -s "$requirements" "$stamp" ||
-        step "$name" "Installing Python packages ($requirements)" \
-            "$venv/bin/pip" install --disable-pip-version-check -r "$requirements"
+    local requirements=$1
+    local stamp=$venv/installed.txt
+    cmp -s "$requirements" "$stamp" && return
+    step pip "Installing Python packages ($requirements)" \
+        "$venv/bin/pip" install --disable-pip-version-check --requirement "$requirements"
     cp "$requirements" "$stamp"
 }
 
