@@ -1,7 +1,7 @@
 #pragma once
 // The two ends of a command virtqueue, as a driver and a device see them (spec §8). The split ring
-// (split_ring.h) is one implementation; a pipe or a kernel node is another. The one thing to know:
-// each end trusts nothing that the other side can write.
+// (device_ring.h, driver_ring.h) is one implementation; a pipe or a kernel node is another. The one
+// thing to know: each end trusts nothing that the other side can write.
 
 #include <cstdint>
 #include <optional>

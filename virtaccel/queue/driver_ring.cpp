@@ -1,0 +1,192 @@
+#include "virtaccel/queue/driver_ring.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "virtaccel/base/bytes.h"
+#include "virtaccel/base/memory.h"
+#include "virtaccel/base/panic.h"
+#include "virtaccel/queue/port.h"
+#include "virtaccel/queue/ring_layout.h"
+#include "virtaccel/queue/ring_memory.h"
+
+namespace virtaccel::queue {
+
+std::expected<void, RingRefusal> DriverRing::start(const RingMemory& ring) {
+    if (auto checked = check_ring(ring); !checked) {
+        return checked;
+    }
+    if (options_.chain_descriptors_max < ring_size_min ||
+        options_.chain_descriptors_max > ring_size_max) {
+        return std::unexpected{RingRefusal::bad_chain_limit};
+    }
+    if (records_.size() < ring.size || following_.size() < ring.size) {
+        records_ = Array<Record>{memory_, ring.size};
+        following_ = Array<std::uint16_t>{memory_, ring.size};
+        if (records_.empty() || following_.empty()) {
+            ring_ = {};
+            free_count_ = 0;
+            return std::unexpected{RingRefusal::out_of_memory};
+        }
+    }
+    ring_ = ring;
+    chain_max_ = std::min(options_.chain_descriptors_max, ring.size);
+    make_empty();
+    return {};
+}
+
+void DriverRing::reset() {
+    if (ring_.size != 0) {
+        make_empty();
+    }
+}
+
+// A reset without chains in flight leaves the free list as it is: any order of it will do.
+void DriverRing::make_empty() {
+    if (in_flight_ != 0 || free_count_ != ring_.size) {
+        for (std::uint32_t i = 0; i < ring_.size; ++i) {
+            records_[i] = {};
+            following_[i] = static_cast<std::uint16_t>(i + 1);
+        }
+        free_head_ = 0;
+        free_count_ = ring_.size;
+        in_flight_ = 0;
+    }
+    next_available_ = 0;
+    next_used_ = 0;
+    seen_used_ = 0;
+    broken_ = false;
+    ring_.want_interrupts(true);
+    ring_.want_notifications(true);
+    ring_.publish_used_index(0);
+    ring_.publish_available_index(0);
+}
+
+// One chain on its way into the descriptor table, along the free list.
+struct DriverRing::Fill {
+    const DriverRing& driver;
+    std::size_t left;
+    std::uint16_t at = driver.free_head_;
+    std::uint16_t last = at;
+
+    std::uint64_t put(std::span<const Piece> pieces, std::uint16_t direction) {
+        std::uint64_t bytes = 0;
+        for (const Piece& piece : pieces) {
+            VIRTACCEL_CHECK(piece.size - 1 < std::numeric_limits<std::uint32_t>::max());
+            const AddressMap& map = driver.options_.addresses;
+            const std::uint64_t offset = std::bit_cast<std::uintptr_t>(piece.data) - map.host;
+            VIRTACCEL_CHECK(offset < map.bytes && piece.size <= map.bytes - offset);
+            --left;
+            const std::uint16_t following = driver.following_[at];
+            const std::uint16_t next = left == 0 ? std::uint16_t{0} : descriptor_next;
+            driver.ring_.store_descriptor(at,
+                                          {.address = map.address + offset,
+                                           .bytes = static_cast<std::uint32_t>(piece.size),
+                                           .flags = static_cast<std::uint16_t>(direction | next),
+                                           .next = following});
+            bytes += piece.size;
+            last = at;
+            at = following;
+        }
+        return bytes;
+    }
+};
+
+Posted DriverRing::post(std::span<const Piece> readable, std::span<const Piece> writable,
+                        std::uint64_t cookie) {
+    if (broken_) [[unlikely]] {
+        return Posted::broken;
+    }
+    const std::size_t pieces = readable.size() + writable.size();
+    if (pieces > free_count_) {
+        VIRTACCEL_CHECK(pieces <= chain_max_ || ring_.size == 0);
+        return Posted::full;
+    }
+    VIRTACCEL_CHECK(pieces - 1 < chain_max_);
+    const std::uint16_t head = free_head_;
+    Fill fill{.driver = *this, .left = pieces};
+    fill.put(readable, 0);
+    const std::uint64_t writable_bytes = fill.put(writable, descriptor_write);
+    records_[head] = {.cookie = cookie,
+                      .writable_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                          writable_bytes, std::numeric_limits<std::uint32_t>::max())),
+                      .pieces = static_cast<std::uint16_t>(pieces),
+                      .last = fill.last};
+    free_head_ = fill.at;
+    free_count_ -= static_cast<std::uint32_t>(pieces);
+    ++in_flight_;
+    ring_.store_available(next_available_++, head);
+    ring_.publish_available_index(next_available_);
+    return Posted::ok;
+}
+
+void DriverRing::kick() {
+    if (ring_.size == 0 || broken_) [[unlikely]] {
+        return;
+    }
+    order_publication(options_.threads);
+    if (ring_.notifications_wanted()) {
+        options_.device();
+    }
+}
+
+std::nullopt_t DriverRing::fail() {
+    broken_ = true;
+    seen_used_ = next_used_;
+    return std::nullopt;
+}
+
+// Looks for new completions once the known ones are taken; more than are in flight is a lie.
+bool DriverRing::look() {
+    if (ring_.size == 0 || broken_) [[unlikely]] {
+        return false;
+    }
+    seen_used_ = ring_.used_index();
+    const auto arrived = static_cast<std::uint16_t>(seen_used_ - next_used_);
+    if (arrived > in_flight_) [[unlikely]] {
+        fail();
+        return false;
+    }
+    return arrived != 0;
+}
+
+std::optional<Completion> DriverRing::next() {
+    if (next_used_ == seen_used_ && !look()) {
+        return std::nullopt;
+    }
+    const UsedEntry entry = ring_.load_used(next_used_);
+    if (entry.id >= ring_.size) [[unlikely]] {
+        return fail();
+    }
+    Record& record = records_[entry.id];
+    if (record.pieces == 0 || entry.bytes > record.writable_bytes) [[unlikely]] {
+        return fail();
+    }
+    ++next_used_;
+    following_[record.last] = free_head_;
+    free_head_ = static_cast<std::uint16_t>(entry.id);
+    free_count_ += record.pieces;
+    record.pieces = 0;
+    --in_flight_;
+    return Completion{.cookie = record.cookie, .used_bytes = entry.bytes};
+}
+
+bool DriverRing::want_notifications(bool wanted) {
+    if (ring_.size == 0) {
+        return false;
+    }
+    ring_.want_interrupts(wanted);
+    if (!wanted) {
+        return false;
+    }
+    order_publication(options_.threads);
+    return next_used_ != seen_used_ || look();
+}
+
+}  // namespace virtaccel::queue
