@@ -16,8 +16,8 @@ if(NOT VIRTACCEL_PORTABLE_ONLY)
   find_path(VIRTACCEL_DNNL_INCLUDE dnnl.hpp REQUIRED)
   find_library(VIRTACCEL_DNNL_LIBRARY dnnl REQUIRED)
   add_library(DNNL::dnnl UNKNOWN IMPORTED)
-  set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${VIRTACCEL_DNNL_LIBRARY}
-                                              INTERFACE_INCLUDE_DIRECTORIES ${VIRTACCEL_DNNL_INCLUDE})
+  set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${VIRTACCEL_DNNL_LIBRARY})
+  target_include_directories(DNNL::dnnl INTERFACE ${VIRTACCEL_DNNL_INCLUDE})
 endif()
 
 # Readers of flatbuffers need headers only. They are shown through a link of their own, so that a
