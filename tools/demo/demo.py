@@ -28,8 +28,8 @@ try:
     import timing
     import wheels
 except ImportError as missing:
-    sys.exit(f"demo: The Python ({sys.executable}) lacks a module ({missing.name}); use ./run demo, "
-             "or install tools/demo/requirements.txt into a virtual environment.")
+    sys.exit(f"demo: The Python ({sys.executable}) lacks a module ({missing.name}); use "
+             "./run demo, or install tools/demo/requirements.txt into a virtual environment.")
 
 FAILURES = (command.RunError, detect.OutputError, fetch.ConversionError, preprocess.PhotoError,
             wheels.FetchError, OSError)
@@ -46,13 +46,13 @@ class Demo:
         self._photo = options.photo or self._folder / fetch.PHOTO_NAME
         self._done = stamps.Stamps(self._folder / "stamps.json")
         self._step = 0
-        self._command = command.Command(options.virtaccel.absolute(), self._folder / fetch.MODEL_NAME,
-                                        self._folder / "input.npy", options.backend,
-                                        options.threads)
+        self._command = command.Command(
+            program=options.virtaccel.absolute(), model=self._folder / fetch.MODEL_NAME,
+            source=self._folder / "input.npy", backend=options.backend, threads=options.threads)
 
     def run(self) -> None:
         """All steps; raises one of FAILURES."""
-        with self._progress("Model: fetch face_detection_short_range and convert it to TOSA") as say:
+        with self._progress("Model: fetch face detection and convert it to TOSA") as say:
             made = fetch.fetch_model(self._folder, self._done)
             say(self._made(self._command.model, made))
         with self._progress("Photograph: squeeze it to the model's 128 x 128 pixels") as say:
@@ -125,7 +125,8 @@ class Demo:
         if not faces and not self._photo_given:
             raise detect.OutputError(f"The model finds no face in the demo's own photograph (best "
                                      f"score {best:.2f}); the backend computes it wrongly.")
-        count = f"{len(faces)} face{'' if len(faces) == 1 else 's'} in {photo.width} x {photo.height}"
+        noun = "face" if len(faces) == 1 else "faces"
+        count = f"{len(faces)} {noun} in {photo.width} x {photo.height}"
         return count if faces else f"{count}; the best score is {best:.2f} of {detect.SCORE_MIN}"
 
 

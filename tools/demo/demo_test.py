@@ -101,7 +101,7 @@ class Command(Program):
 
 
 class Demo(Program):
-    """The whole way with a photograph of one face, which the stand-in's outputs put in its middle."""
+    """The whole way; the stand-in's outputs put one face in the middle of the photograph."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -148,6 +148,11 @@ class Demo(Program):
         drawn = PIL.Image.open(self.output / "face.png")
         self.assertNotEqual(drawn.getpixel((80, 80)), (0, 0, 0))
         self.assertEqual(drawn.getpixel((160, 90)), (0, 0, 0))
+
+    def test_starts_a_program_in_the_folder_it_is_called_in(self) -> None:
+        with contextlib.chdir(self.folder):
+            self.program = pathlib.Path("virtaccel")
+            self.assertEqual(self.run_demo()[0], 0)
 
     def test_makes_model_and_input_once(self) -> None:
         first, second = self.run_demo()[1], self.run_demo()[1]

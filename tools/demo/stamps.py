@@ -51,7 +51,6 @@ class Stamps:
         the folder of the record. An action that raises leaves the step undone."""
         if self.is_done(step, key):
             return False
-        self._steps.pop(step, None)
         action()
         self._steps[step] = {"recipe": key,
                              "files": {path.name: wheels.digest(path) for path in files}}
