@@ -72,8 +72,13 @@ class Cache(unittest.TestCase):
         self.assertEqual(wheels.read(SOURCE), DATA)
 
     def test_ignores_a_relative_setting_as_the_standard_says(self) -> None:
-        with unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME="here", HOME="/home/someone"):
-            self.assertEqual(wheels.cache_root(), pathlib.Path("/home/someone/.cache/virtaccel"))
+        with unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME="here", HOME=str(self.folder)):
+            self.assertEqual(wheels.cache_root(), self.folder / ".cache" / "virtaccel")
+
+    def test_has_a_place_for_a_user_without_a_home(self) -> None:
+        with (unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME="", HOME="nowhere"),
+              unittest.mock.patch.object(tempfile, "tempdir", str(self.folder))):
+            self.assertEqual(wheels.cache_root(), self.folder / "virtaccel-cache")
 
 
 class WriteWhole(unittest.TestCase):
