@@ -42,38 +42,46 @@ struct BackendTable {
 
 namespace detail {
 
+template <class B>
+B& at(void* self) {
+    return *static_cast<B*>(self);
+}
+
+template <class B>
+const B& at(const void* self) {
+    return *static_cast<const B*>(self);
+}
+
 template <Backend B>
 consteval BackendTable make_table(void (*drop)(void*)) {
-    constexpr auto at = [](void* self) -> B& { return *static_cast<B*>(self); };
-    constexpr auto at_const = [](const void* self) -> const B& {
-        return *static_cast<const B*>(self);
-    };
     return {
         .drop = drop,
-        .name = [](const void* self) { return at_const(self).name(); },
-        .description = [](const void* self) { return at_const(self).description(); },
-        .identity = [](const void* self) { return at_const(self).identity(); },
-        .diagnostics = [](const void* self) { return at_const(self).diagnostics(); },
-        .set_notifier = [](void* self, Notifier n) { at(self).set_notifier(n); },
-        .create_context = [](void* self) { return at(self).create_context(); },
-        .destroy_context = [](void* self, ContextHandle c) { return at(self).destroy_context(c); },
+        .name = [](const void* self) { return at<B>(self).name(); },
+        .description = [](const void* self) { return at<B>(self).description(); },
+        .identity = [](const void* self) { return at<B>(self).identity(); },
+        .diagnostics = [](const void* self) { return at<B>(self).diagnostics(); },
+        .set_notifier = [](void* self, Notifier n) { at<B>(self).set_notifier(n); },
+        .create_context = [](void* self) { return at<B>(self).create_context(); },
+        .destroy_context = [](void* self,
+                              ContextHandle c) { return at<B>(self).destroy_context(c); },
         .allocate = [](void* self, ContextHandle c,
-                       const BufferRequest& r) { return at(self).allocate(c, r); },
-        .free = [](void* self, BufferHandle b) { return at(self).free(b); },
+                       const BufferRequest& r) { return at<B>(self).allocate(c, r); },
+        .free = [](void* self, BufferHandle b) { return at<B>(self).free(b); },
         .write = [](void* self, BufferHandle b, std::uint64_t offset,
-                    Reader& source) { return at(self).write(b, offset, source); },
+                    Reader& source) { return at<B>(self).write(b, offset, source); },
         .read = [](void* self, BufferHandle b, std::uint64_t offset,
-                   Writer& target) { return at(self).read(b, offset, target); },
-        .prepare = [](void* self, const Artifact& a) { return at(self).prepare(a); },
-        .abandon = [](void* self, PreparedHandle p) { at(self).abandon(p); },
-        .load = [](void* self, ContextHandle c, PreparedHandle p) { return at(self).load(c, p); },
-        .unload = [](void* self, ProgramHandle p) { return at(self).unload(p); },
-        .create_queue = [](void* self, ContextHandle c) { return at(self).create_queue(c); },
-        .destroy_queue = [](void* self, QueueHandle q) { return at(self).destroy_queue(q); },
-        .submit = [](void* self, const Submission& s) { return at(self).submit(s); },
-        .poll = [](void* self, EventHandle e) { return at(self).poll(e); },
-        .cancel = [](void* self, EventHandle e) { return at(self).cancel(e); },
-        .destroy_event = [](void* self, EventHandle e) { return at(self).destroy_event(e); },
+                   Writer& target) { return at<B>(self).read(b, offset, target); },
+        .prepare = [](void* self, const Artifact& a) { return at<B>(self).prepare(a); },
+        .abandon = [](void* self, PreparedHandle p) { at<B>(self).abandon(p); },
+        .load = [](void* self, ContextHandle c,
+                   PreparedHandle p) { return at<B>(self).load(c, p); },
+        .unload = [](void* self, ProgramHandle p) { return at<B>(self).unload(p); },
+        .create_queue = [](void* self, ContextHandle c) { return at<B>(self).create_queue(c); },
+        .destroy_queue = [](void* self, QueueHandle q) { return at<B>(self).destroy_queue(q); },
+        .submit = [](void* self, const Submission& s) { return at<B>(self).submit(s); },
+        .poll = [](void* self, EventHandle e) { return at<B>(self).poll(e); },
+        .cancel = [](void* self, EventHandle e) { return at<B>(self).cancel(e); },
+        .destroy_event = [](void* self, EventHandle e) { return at<B>(self).destroy_event(e); },
     };
 }
 

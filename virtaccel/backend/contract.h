@@ -64,7 +64,7 @@ struct BufferRequest {
     std::uint64_t bytes = 0;
     std::uint64_t alignment = 1;
     MemoryDomain domain = MemoryDomain::host;
-    Usage usage;
+    Usage usage{};
     friend constexpr bool operator==(const BufferRequest&, const BufferRequest&) = default;
 };
 
@@ -80,11 +80,11 @@ struct MemoryProperties {
 // An honest report of a new, zeroed buffer. `descriptor` repeats the request; `backing_bytes` is
 // what the host really spends (at least `descriptor.bytes`); `alignment` is the real one.
 struct Allocation {
-    BufferHandle buffer;
-    BufferRequest descriptor;
+    BufferHandle buffer{};
+    BufferRequest descriptor{};
     std::uint64_t backing_bytes = 0;
     std::uint64_t alignment = 0;
-    MemoryProperties properties;
+    MemoryProperties properties{};
 };
 
 // Where a backend says why it refuses an artifact: one full sentence per reason. May be called from
@@ -106,20 +106,20 @@ struct Artifact {
     std::uint32_t format = 0;
     TargetWords target{};
     std::uint64_t resident_bytes_max = 0;
-    Reader payload;
-    RefusalSink refusals;
+    Reader payload{};
+    RefusalSink refusals{};
 };
 
 // A loaded program; `resident_bytes` (at most the artifact's ceiling) is what it keeps.
 struct LoadedProgram {
-    ProgramHandle program;
+    ProgramHandle program{};
     std::uint64_t resident_bytes = 0;
 };
 
 // A program slot bound to a range that lies inside its buffer and agrees with its usage.
 struct Binding {
-    BufferHandle buffer;
-    ByteRange range;
+    BufferHandle buffer{};
+    ByteRange range{};
     std::uint32_t slot = 0;
     Access access = Access::read;
 };
@@ -127,9 +127,9 @@ struct Binding {
 // One submission. `bindings` are in ascending slot order, slots unique, borrowed for the call;
 // `timeout_ns` is relative to admission, zero for none.
 struct Submission {
-    QueueHandle queue;
-    ProgramHandle program;
-    std::span<const Binding> bindings;
+    QueueHandle queue{};
+    ProgramHandle program{};
+    std::span<const Binding> bindings{};
     std::uint64_t timeout_ns = 0;
 };
 
@@ -137,7 +137,7 @@ struct Submission {
 struct SubmitOutcome {
     Certainty certainty = Certainty::rejected;
     Status status = Status::internal_error;
-    EventHandle event;
+    EventHandle event{};
 
     [[nodiscard]] static constexpr SubmitOutcome accepted(EventHandle event) {
         return {Certainty::done, Status::ok, event};

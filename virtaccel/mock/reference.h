@@ -50,7 +50,7 @@ struct ReferenceOptions {
     CompleteAt complete_at = CompleteAt::poll;
     // With CompleteAt::poll: how many polls of an event find it pending first.
     std::uint32_t pending_polls = 0;
-    backend::HostBufferOptions buffers;
+    backend::HostBufferOptions buffers{};
 };
 
 class Reference {
