@@ -20,7 +20,7 @@
 
 namespace virtaccel::device {
 
-class Core;
+struct Core;
 
 // What became of a request. `used_bytes` is the used length of its chain: zero if nothing was
 // written. A deferred one is not answered yet: take its load before the next call.
@@ -32,8 +32,8 @@ struct Served {
 // Movable; a moved-from device may only be destroyed or assigned. All calls come from one thread.
 class Device {
   public:
-    // A device over `backend`, whose identity is fetched once and judged here. All memory comes from
-    // `memory`, which outlives the device and its pending loads.
+    // A device over `backend`, whose identity is fetched once and judged here. All memory comes
+    // from `memory`, which outlives the device and its pending loads.
     [[nodiscard]] static std::expected<Device, Unfit> make(const Memory& memory,
                                                            backend::AnyBackend backend,
                                                            const Options& options);
@@ -79,7 +79,9 @@ class Device {
     // Where a successor's `first_serial` starts, so that no ID is ever issued twice.
     [[nodiscard]] std::uint64_t next_serial() const;
 
+    // Empty after `drop_backend`.
     [[nodiscard]] const backend::AnyBackend& backend() const;
+    // Does nothing without a backend.
     void set_notifier(backend::Notifier notifier);
 
   private:

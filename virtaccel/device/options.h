@@ -24,8 +24,8 @@ struct Options {
     // What config space says; the frame limits of every request.
     wire::Config config;
     ResourcePolicy policy;
-    // The serial of the first object, 1 to `serial_end`. Devices that must not share an ID start far
-    // apart; at `serial_end` no object can be created any more (RESOURCE_LIMIT).
+    // The serial of the first object, 1 to `serial_end`. Devices that must not share an ID start
+    // far apart; at `serial_end` no object can be created any more (RESOURCE_LIMIT).
     std::uint64_t first_serial = 1;
     // How many loads may wait for `PendingLoad::prepare` at once; beyond, and with zero, a load is
     // answered at once.
@@ -44,6 +44,7 @@ enum class Unfit : std::uint8_t {
     config_out_of_range,
     policy_is_zero,
     serial_out_of_range,
+    seed_is_zero,
     capability_is_reserved,
     memory_domain_is_missing,
     limit_is_zero,

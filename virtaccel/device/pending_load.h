@@ -38,7 +38,7 @@ class PendingLoad {
     std::uint64_t tag = 0;
 
   private:
-    friend class Core;
+    friend struct Core;
 
     explicit PendingLoad(LoadRecord* record) : record_(record) {}
 

@@ -37,6 +37,8 @@ class Processor {
     [[nodiscard]] bool needs_reset() const { return endpoint_->device().needs_reset(); }
 
   private:
+    void complete(PendingLoad load);
+
     Endpoint* endpoint_;
     queue::DevicePort* port_;
     LoadRunner runner_;

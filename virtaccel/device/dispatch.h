@@ -1,0 +1,52 @@
+#pragma once
+// From a checked header to its handler and back to a response. The jump table is made from the
+// command table, so that a row without a handler does not compile.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "virtaccel/device/device.h"
+#include "virtaccel/device/frame.h"
+#include "virtaccel/wire/commands.h"
+
+namespace virtaccel::device {
+
+struct Core;
+
+// True if `Host` has a handler for the command.
+template <class Host, wire::Opcode op>
+concept Handles = requires(Host& host, const Call<op>& call) {
+    { on(host, call) } -> std::same_as<AnswerOf<op>>;
+};
+
+// True if `Host` has a handler for every row of the command table.
+template <class Host>
+inline constexpr bool handles_every_command = [] {
+    return []<std::size_t... row>(std::index_sequence<row...>) {
+        return (Handles<Host, std::tuple_element_t<
+                                  row, std::remove_const_t<decltype(wire::commands)>>::opcode> &&
+                ...);
+    }(std::make_index_sequence<wire::command_count>{});
+}();
+
+// Serves the command of row `command` (below `wire::command_count`): steps 5 to 8 of spec §5.
+[[nodiscard]] Served dispatch(Core& core, const Frame& frame, std::size_t command);
+
+// Answers a frame that failed with 16 bytes.
+[[nodiscard]] Served refuse(const Frame& frame, Status status);
+
+// Writes the answer of a command that was carried out, or failed to be.
+template <wire::Opcode op>
+[[nodiscard]] Served respond(Core& core, const Frame& frame, const AnswerOf<op>& answer,
+                             std::uint64_t data_bytes = 0);
+
+extern template Served respond<wire::Opcode::load_program>(
+    Core& core, const Frame& frame, const AnswerOf<wire::Opcode::load_program>& answer,
+    std::uint64_t data_bytes);
+
+}  // namespace virtaccel::device

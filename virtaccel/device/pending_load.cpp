@@ -1,0 +1,114 @@
+#include "virtaccel/device/pending_load.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "virtaccel/backend/any_backend.h"
+#include "virtaccel/base/bytes.h"
+#include "virtaccel/base/memory.h"
+#include "virtaccel/base/panic.h"
+#include "virtaccel/base/status.h"
+#include "virtaccel/device/core.h"
+#include "virtaccel/device/device.h"
+#include "virtaccel/device/dispatch.h"
+#include "virtaccel/device/frame.h"
+#include "virtaccel/device/handlers.h"
+#include "virtaccel/device/load_record.h"
+#include "virtaccel/wire/commands.h"
+
+namespace virtaccel::device {
+
+PendingLoad::~PendingLoad() {
+    if (record_ != nullptr) {
+        Core::end_load(record_);
+    }
+}
+
+void PendingLoad::prepare() {
+    const Frame frame{
+        .readable = record_->readable, .writable = record_->writable, .header = record_->header};
+    const Call<Opcode::load_program> call{.frame = frame, .request = record_->request};
+    Core& core = *record_->core;
+    record_->prepared = core.backend.prepare(make_artifact(core, call.request, call.tail()));
+}
+
+AnswerOf<Opcode::load_program> defer(Core& core, const Call<Opcode::load_program>& call) {
+    const Memory memory = core.bookkeeping.memory();
+    auto* const record = memory.make_array<LoadRecord>(1);
+    if (record == nullptr) {
+        return Status::out_of_memory;
+    }
+    const auto readable = call.frame.readable.pieces;
+    const auto writable = call.frame.writable.pieces;
+    const std::size_t count = readable.size() + writable.size();
+    record->pieces = memory.make_array<Piece>(count);
+    if (record->pieces == nullptr) {
+        memory.release_array(record, 1);
+        return Status::out_of_memory;
+    }
+    record->core = &core;
+    record->epoch = core.epoch;
+    record->header = call.frame.header;
+    record->request = call.request;
+    record->piece_count = count;
+    Piece* const first_writable = std::ranges::copy(readable, record->pieces).out;
+    std::ranges::copy(writable, first_writable);
+    record->readable = call.frame.readable;
+    record->readable.pieces = {record->pieces, readable.size()};
+    record->writable = call.frame.writable;
+    record->writable.pieces = {first_writable, writable.size()};
+    core.put_aside(record);
+    return AnswerOf<Opcode::load_program>::later();
+}
+
+void Core::put_aside(LoadRecord* record) {
+    ledger.programs.reserve(record->request.resident_bytes);
+    record->holds_room = true;
+    ++pending_loads;
+    VIRTACCEL_CHECK(!untaken_load);  // the last one must have been taken
+    untaken_load = PendingLoad(record);
+}
+
+PendingLoad Core::take_load() {
+    return std::exchange(untaken_load, {});
+}
+
+std::optional<Served> Core::finish(PendingLoad load) {
+    LoadRecord& record = *load.record_;
+    if (record.core != this || record.epoch != epoch) {
+        return std::nullopt;
+    }
+    if (!record.prepared && !needs_reset) {
+        load.prepare();
+    }
+    const Frame frame{
+        .readable = record.readable, .writable = record.writable, .header = record.header};
+    if (needs_reset) {
+        return refuse(frame, Status::device_lost);
+    }
+    ledger.programs.unreserve(record.request.resident_bytes);
+    record.holds_room = false;
+    const auto prepared = *std::exchange(record.prepared, std::nullopt);
+    return respond<Opcode::load_program>(*this, frame,
+                                         load_prepared(*this, record.request, prepared));
+}
+
+void Core::end_load(LoadRecord* record) {
+    Core& core = *record->core;
+    if (record->prepared && record->prepared->has_value()) {
+        core.backend.abandon(**record->prepared);
+    }
+    if (record->holds_room && record->epoch == core.epoch) {
+        core.ledger.programs.unreserve(record->request.resident_bytes);
+    }
+    const Memory memory = core.bookkeeping.memory();
+    memory.release_array(record->pieces, record->piece_count);
+    memory.release_array(record, 1);
+    if (--core.pending_loads == 0) {
+        core.end_waiting();
+    }
+}
+
+}  // namespace virtaccel::device

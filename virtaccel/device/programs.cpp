@@ -1,0 +1,87 @@
+// Programs: an artifact is prepared, here or elsewhere, and then made resident within the budget.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "virtaccel/backend/any_backend.h"
+#include "virtaccel/backend/contract.h"
+#include "virtaccel/base/bytes.h"
+#include "virtaccel/base/id.h"
+#include "virtaccel/base/result.h"
+#include "virtaccel/base/status.h"
+#include "virtaccel/device/core.h"
+#include "virtaccel/device/frame.h"
+#include "virtaccel/device/handlers.h"
+#include "virtaccel/device/ledger.h"
+#include "virtaccel/device/load_record.h"
+#include "virtaccel/device/object_table.h"
+#include "virtaccel/device/release.h"
+#include "virtaccel/wire/commands.h"
+#include "virtaccel/wire/records.h"
+
+namespace virtaccel::device {
+
+backend::Artifact make_artifact(const Core& core, const wire::LoadProgram& request,
+                                Reader payload) {
+    backend::Artifact artifact{
+        .format = request.format,
+        .target = {},
+        .resident_bytes_max = request.resident_bytes,
+        .payload = payload,
+        .refusals = core.options.refusals,
+    };
+    std::ranges::copy(request.target, artifact.target.begin());
+    return artifact;
+}
+
+AnswerOf<Opcode::load_program> on(Core& core, const Call<Opcode::load_program>& call) {
+    const wire::LoadProgram& request = call.request;
+    if (!core.ledger.programs.affords(request.resident_bytes)) {
+        return Status::resource_limit;
+    }
+    VIRTACCEL_TRY_ASSIGN(const auto context, core.find<ContextKind>(request.context_id));
+    VIRTACCEL_TRY(core.reserve_in<ProgramKind>(*context));
+    if (core.pending_loads < core.options.deferred_loads_max) {
+        return defer(core, call);
+    }
+    const auto artifact = make_artifact(core, request, call.tail());
+    return load_prepared(core, request, core.backend.prepare(artifact));
+}
+
+AnswerOf<Opcode::load_program> load_prepared(Core& core, const wire::LoadProgram& request,
+                                             Result<backend::PreparedHandle> prepared) {
+    if (!prepared) {
+        return core.told(prepared.error());
+    }
+    // Both are asked again: a deferred load was overtaken by other requests.
+    const auto context = core.find<ContextKind>(request.context_id);
+    if (!context) {
+        core.backend.abandon(*prepared);
+        return context.error();
+    }
+    const auto vacant = core.reserve_in<ProgramKind>(**context);
+    if (!vacant) {
+        core.backend.abandon(*prepared);
+        return vacant.error();
+    }
+    const auto loaded = core.backend.load((*context)->handle, *prepared);
+    if (!loaded) {
+        return core.told(loaded.error());
+    }
+    // The guest set the ceiling, so that breaking it is a limit exceeded, not a fault of the host.
+    Account& account = core.ledger.programs;
+    if (loaded->resident_bytes > request.resident_bytes ||
+        !account.affords(loaded->resident_bytes)) {
+        return give_back(core, loaded->program, loaded->resident_bytes, Status::resource_limit);
+    }
+    account.charge(loaded->resident_bytes);
+    const auto program = core.publish(*vacant, loaded->program, **context);
+    program->charged_bytes = loaded->resident_bytes;
+    return wire::Object<ProgramKind>{program.id()};
+}
+
+AnswerOf<Opcode::unload_program> on(Core& core, const Call<Opcode::unload_program>& call) {
+    return release_by_id<ProgramKind>(core, call.request.object_id);
+}
+
+}  // namespace virtaccel::device

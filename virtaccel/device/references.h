@@ -1,0 +1,75 @@
+#pragma once
+// The buffers an event retains. The first few stand in the event's entry, the rest in blocks that a
+// pool keeps, so that a submission takes no memory from the host once the pool is warm.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "virtaccel/base/id.h"
+#include "virtaccel/base/memory.h"
+
+namespace virtaccel::device {
+
+template <class Kind>
+struct Entry;
+
+// One link of a list of retained buffers; 128 bytes.
+struct ReferenceBlock {
+    ReferenceBlock* next = nullptr;
+    std::array<Entry<BufferKind>*, 15> buffers{};
+};
+
+// Retained buffers, in slot order; a buffer that is bound twice stands here twice.
+struct References {
+    std::uint32_t count = 0;
+    std::array<Entry<BufferKind>*, 4> first{};
+    ReferenceBlock* rest = nullptr;
+};
+
+// Where blocks come from and go back to. Grows in slabs, never shrinks before it ends.
+class ReferencePool {
+  public:
+    explicit ReferencePool(const Memory& memory) : memory_(memory) {}
+
+    ReferencePool(const ReferencePool&) = delete;
+    ReferencePool& operator=(const ReferencePool&) = delete;
+    ~ReferencePool();
+
+    // Makes sure that the next `fill` with `count` buffers succeeds; false if there is no memory.
+    [[nodiscard]] bool reserve(std::size_t count);
+
+    // Puts `buffers` into `references`, for which `reserve` made room.
+    void fill(References& references, std::span<Entry<BufferKind>* const> buffers);
+
+    // Takes the blocks of `references` back and empties it.
+    void drain(References& references);
+
+  private:
+    struct Slab {
+        Slab* next = nullptr;
+        std::array<ReferenceBlock, 31> blocks;
+    };
+
+    Memory memory_;
+    Slab* slabs_ = nullptr;
+    ReferenceBlock* vacant_ = nullptr;
+    std::size_t vacant_count_ = 0;
+};
+
+// Calls `visit(Entry<BufferKind>&)` for each retained buffer.
+template <class Visit>
+void for_each_buffer(const References& references, Visit visit) {
+    std::size_t left = references.count;
+    for (std::size_t i = 0; i < references.first.size() && left != 0; ++i, --left) {
+        visit(*references.first[i]);
+    }
+    for (const ReferenceBlock* block = references.rest; left != 0; block = block->next) {
+        for (std::size_t i = 0; i < block->buffers.size() && left != 0; ++i, --left) {
+            visit(*block->buffers[i]);
+        }
+    }
+}
+
+}  // namespace virtaccel::device

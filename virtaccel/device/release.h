@@ -1,0 +1,134 @@
+#pragma once
+// The one way in which an object of any kind ends: begin, the backend's call, then commit, restore
+// or quarantine (spec §6, "Release").
+
+#include <cstdint>
+#include <type_traits>
+
+#include "virtaccel/backend/contract.h"
+#include "virtaccel/base/id.h"
+#include "virtaccel/base/status.h"
+#include "virtaccel/device/core.h"
+#include "virtaccel/device/entry.h"
+#include "virtaccel/device/handlers.h"
+#include "virtaccel/device/ledger.h"
+#include "virtaccel/device/object_table.h"
+#include "virtaccel/device/references.h"
+
+namespace virtaccel::device {
+
+// An outcome that contradicts itself tells nothing: nobody knows what happened.
+template <class Outcome>
+[[nodiscard]] Outcome settle(Outcome outcome) {
+    const bool done = outcome.certainty == backend::Certainty::done;
+    if ((done && outcome.status != Status::ok) ||
+        (!done && outcome.certainty != backend::Certainty::rejected)) {
+        outcome.certainty = backend::Certainty::indeterminate;
+    }
+    return outcome;
+}
+
+// Ends an object's charge; losing the device if the books contradict themselves.
+template <class Kind>
+void refund(Core& core, const Entry<Kind>& object) {
+    bool held = true;
+    if constexpr (std::is_same_v<Kind, BufferKind>) {
+        held = core.ledger.buffers.refund(object.charged_bytes);
+    } else if constexpr (std::is_same_v<Kind, ProgramKind>) {
+        held = core.ledger.programs.refund(object.charged_bytes);
+    }
+    if (!held) {
+        core.lose();
+    }
+}
+
+// The object is gone: gives up its charge and what it retained.
+template <class Kind>
+void commit(Core& core, Live<Kind> object) {
+    refund(core, *object);
+    if constexpr (std::is_same_v<Kind, EventKind>) {
+        for_each_buffer(object->buffers, [](Entry<BufferKind>& buffer) { --buffer.users; });
+        core.references.drain(object->buffers);
+        --object->program->users;
+        --object->queue->users;
+    }
+    if constexpr (!std::is_same_v<Kind, ContextKind>) {
+        --object->context->users;
+        --(object->context->*count_of<Kind>);
+    }
+    core.tables.of<Kind>().vacate(object);
+}
+
+// Nobody knows whether the object is gone: its ID is, its charge moves, and what it retained stays
+// retained.
+template <class Kind>
+void quarantine(Core& core, Live<Kind> object) {
+    refund(core, *object);
+    ++core.ledger.quarantined.objects;
+    core.ledger.quarantined.bytes += charge_of(*object);
+    core.tables.of<Kind>().bury(object);
+    core.lose();
+}
+
+// Gives `object`, which nothing uses, back to the backend.
+template <class Kind>
+[[nodiscard]] Status release(Core& core, Live<Kind> object) {
+    const auto outcome = settle(core.backend.release(object->handle));
+    switch (outcome.certainty) {
+        case backend::Certainty::done:
+            commit(core, object);
+            return Status::ok;
+        case backend::Certainty::rejected:
+            return core.told(outcome.status);  // the same ID stays live
+        case backend::Certainty::indeterminate:
+            break;
+    }
+    quarantine(core, object);
+    return Status::device_lost;
+}
+
+// Gives back what the guest has not seen yet, of `bytes` real bytes, and answers `why`; if that
+// cannot be proven to have happened, the device is lost.
+template <class Kind>
+[[nodiscard]] Status give_back(Core& core, backend::Handle<Kind> handle, std::uint64_t bytes,
+                               Status why) {
+    if (settle(core.backend.release(handle)).certainty == backend::Certainty::done) {
+        return why;
+    }
+    ++core.ledger.quarantined.objects;
+    core.ledger.quarantined.bytes += bytes;
+    core.lose();
+    return Status::device_lost;
+}
+
+// OK if nothing keeps `object` from being released.
+template <class Kind>
+[[nodiscard]] Status may_release(Core& core, Live<Kind> object) {
+    if constexpr (std::is_same_v<Kind, EventKind>) {
+        const auto status = observe(core, object);
+        if (!status) {
+            return status.error();
+        }
+        if (status->phase == EventPhase::failed && status->error == Status::device_lost) {
+            return Status::device_lost;
+        }
+        return is_terminal(*status) ? Status::ok : Status::busy;
+    } else {
+        return object->users == 0 ? Status::ok : Status::busy;
+    }
+}
+
+// The release commands of all kinds.
+template <class Kind>
+[[nodiscard]] Status release_by_id(Core& core, Id<Kind> id) {
+    const auto object = core.find(id);
+    if (!object) {
+        return object.error();
+    }
+    if (const auto status = may_release(core, *object); status != Status::ok) {
+        return status;
+    }
+    return release(core, *object);
+}
+
+}  // namespace virtaccel::device
