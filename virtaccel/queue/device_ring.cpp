@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <optional>
-#include <span>
+#include <utility>
 
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/memory.h"
@@ -15,16 +15,6 @@
 #include "virtaccel/queue/ring_memory.h"
 
 namespace virtaccel::queue {
-
-namespace {
-
-constexpr std::uint32_t heads_per_word = 64;
-
-[[nodiscard]] constexpr std::uint64_t bit_of(std::uint16_t head) {
-    return std::uint64_t{1} << (head % heads_per_word);
-}
-
-}  // namespace
 
 std::expected<void, RingRefusal> DeviceRing::start(const RingMemory& ring,
                                                    std::uint16_t next_available) {
@@ -41,11 +31,10 @@ std::expected<void, RingRefusal> DeviceRing::start(const RingMemory& ring,
     if (pieces_.size() < pieces) {
         pieces_ = Array<Piece>{memory_, pieces};
     }
-    const std::size_t words = (ring.size + heads_per_word - 1) / heads_per_word;
-    if (outstanding_.size() < words) {
-        outstanding_ = Array<std::uint64_t>{memory_, words};
+    if (outstanding_.size() < ring.size) {
+        outstanding_ = Array<bool>{memory_, ring.size};
     }
-    if (pieces_.size() < pieces || outstanding_.size() < words) {
+    if (pieces_.size() < pieces || outstanding_.size() < ring.size) {
         return std::unexpected{RingRefusal::out_of_memory};
     }
     ring_ = ring;
@@ -73,7 +62,7 @@ void DeviceRing::reset() {
 void DeviceRing::begin_epoch(std::uint16_t next_available, std::uint16_t next_used) {
     __atomic_store_n(&epoch_, epoch_ + 1, __ATOMIC_RELAXED);
     if (outstanding_count_ != 0) {
-        std::fill(outstanding_.begin(), outstanding_.end(), 0);
+        std::fill(outstanding_.begin(), outstanding_.end(), false);
         outstanding_count_ = 0;
     }
     next_available_ = next_available;
@@ -85,7 +74,7 @@ void DeviceRing::begin_epoch(std::uint16_t next_available, std::uint16_t next_us
 
 // Looks for new chains once the known ones are popped. A well-behaved driver never has more in the
 // ring than its size; one that claims so would have old entries walked again.
-bool DeviceRing::look() {
+inline bool DeviceRing::look() {
     if (broken_) {
         return false;
     }
@@ -101,103 +90,107 @@ bool DeviceRing::look() {
 
 // Takes a head that exists and is not outstanding. Another one cannot even be completed: that would
 // complete someone else's chain.
-bool DeviceRing::claim(std::uint16_t head) {
-    if (head >= ring_.size) [[unlikely]] {
+inline bool DeviceRing::claim(std::uint16_t head) {
+    if (head >= ring_.size || outstanding_[head]) [[unlikely]] {
         return false;
     }
-    std::uint64_t& word = outstanding_[head / heads_per_word];
-    if ((word & bit_of(head)) != 0) [[unlikely]] {
-        return false;
-    }
-    word |= bit_of(head);
+    outstanding_[head] = true;
     ++outstanding_count_;
     return true;
 }
 
-// Fills `chain` from the descriptors at `head` (spec §5 step 1); false if they break a rule. A loop
-// is found as a chain that is too long.
-bool DeviceRing::walk(std::uint16_t head, Chain& chain) {
-    Piece* const first = pieces_.data();
-    Piece* const end = first + pieces_.size();
-    Piece* piece = first;
-    Piece* first_writable = nullptr;
+// The pieces of one chain, in `pieces_`; its end is null if the chain breaks a rule.
+struct DeviceRing::Walk {
+    const Piece* writable = nullptr;
+    const Piece* end = nullptr;
     std::uint64_t readable_bytes = 0;
-    std::uint64_t bytes = 0;
-    std::uint16_t at = head;
-    for (std::uint32_t left = chain_max_; left != 0; --left) {
-        const Descriptor descriptor = ring_.load_descriptor(at);
-        if (descriptor.bytes == 0 || (descriptor.flags & descriptor_indirect) != 0) {
+    std::uint64_t writable_bytes = 0;
+};
+
+// Walks the chain at `head` (spec §5 step 1): readable descriptors, then writable ones. A loop is
+// found as a chain that is too long, an indirect descriptor as one that is neither.
+inline DeviceRing::Walk DeviceRing::walk(std::uint16_t head) {
+    constexpr std::uint16_t kind = descriptor_next | descriptor_write | descriptor_indirect;
+    const RingMemory ring = ring_;
+    std::uint32_t left = chain_max_;
+    Piece* piece = pieces_.data();
+    Descriptor at = ring.load_descriptor(head);
+    const auto take = [&] {
+        piece = map_->translate({.offset = at.address, .bytes = at.bytes}, piece);
+        return piece != nullptr;
+    };
+    const auto follow = [&] {
+        if (at.next >= ring.size || --left == 0) [[unlikely]] {
             return false;
         }
-        if ((descriptor.flags & descriptor_write) == 0) {
-            if (first_writable != nullptr) {
-                return false;
-            }
-        } else if (first_writable == nullptr) {
-            first_writable = piece;
-            readable_bytes = bytes;
-        }
-        bytes += descriptor.bytes;
-        const ByteRange range{descriptor.address, descriptor.bytes};
-        if (std::byte* const run = map_->find(range); run != nullptr) [[likely]] {
-            *piece++ = {.data = run, .size = descriptor.bytes};
-        } else {
-            const std::size_t count = map_->split(range, {piece, end});
-            if (count == 0) {
-                return false;
-            }
-            piece += count;
-        }
-        if ((descriptor.flags & descriptor_next) == 0) {
-            if (first_writable == nullptr || first_writable == first) {
-                return false;
-            }
-            const Lease lease{.live = &epoch_, .epoch = epoch_};
-            chain.head = head;
-            chain.readable = {
-                .pieces = {first, first_writable}, .bytes = readable_bytes, .lease = lease};
-            chain.writable = {
-                .pieces = {first_writable, piece}, .bytes = bytes - readable_bytes, .lease = lease};
-            return true;
-        }
-        at = descriptor.next;
-        if (at >= ring_.size) {
-            return false;
+        at = ring.load_descriptor(at.next);
+        return true;
+    };
+    std::uint64_t readable_bytes = 0;
+    while ((at.flags & kind) == descriptor_next) {
+        readable_bytes += at.bytes;
+        if (!take() || !follow()) [[unlikely]] {
+            return {};
         }
     }
-    return false;
+    const Piece* const writable = piece;
+    std::uint64_t writable_bytes = 0;
+    while ((at.flags & kind) == (descriptor_next | descriptor_write)) {
+        writable_bytes += at.bytes;
+        if (!take() || !follow()) [[unlikely]] {
+            return {};
+        }
+    }
+    if ((at.flags & kind) != descriptor_write || readable_bytes == 0 || !take()) [[unlikely]] {
+        return {};
+    }
+    return {.writable = writable,
+            .end = piece,
+            .readable_bytes = readable_bytes,
+            .writable_bytes = writable_bytes + at.bytes};
 }
 
 std::optional<Chain> DeviceRing::pop() {
-    std::optional<Chain> chain;
-    for (std::uint32_t heads = ring_.size; heads != 0; --heads) {
-        if (next_available_ == seen_available_ && !look()) {
-            return chain;
-        }
+    if (next_available_ == seen_available_ && !look()) {
+        return std::nullopt;
+    }
+    return pop_seen();
+}
+
+// One pass over at most as many heads as the queue has. Apart, so that looking at an empty ring is
+// cheap.
+[[gnu::noinline]] std::optional<Chain> DeviceRing::pop_seen() {
+    std::uint32_t heads = ring_.size;
+    do {
         const std::uint16_t head = ring_.load_available(next_available_++);
         if (!claim(head)) [[unlikely]] {
             ++ignored_;
             continue;
         }
-        if (walk(head, chain.emplace())) [[likely]] {
-            return chain;
+        const Walk found = walk(head);
+        if (found.end == nullptr) [[unlikely]] {
+            ++malformed_;
+            complete(head, 0);
+            continue;
         }
-        chain.reset();
-        ++malformed_;
-        complete(head, 0);
-    }
-    return chain;
+        const Lease lease{.live = &epoch_, .epoch = epoch_};
+        return std::optional<Chain>{
+            std::in_place, head,
+            PieceList{.pieces = {std::as_const(pieces_).data(), found.writable},
+                      .bytes = found.readable_bytes,
+                      .lease = lease},
+            PieceList{.pieces = {found.writable, found.end},
+                      .bytes = found.writable_bytes,
+                      .lease = lease}};
+    } while (--heads != 0 && (next_available_ != seen_available_ || look()));
+    return std::nullopt;
 }
 
 bool DeviceRing::complete(std::uint16_t head, std::uint32_t used_bytes) {
-    if (head >= ring_.size) [[unlikely]] {
+    if (head >= ring_.size || !outstanding_[head]) [[unlikely]] {
         return false;
     }
-    std::uint64_t& word = outstanding_[head / heads_per_word];
-    if ((word & bit_of(head)) == 0) [[unlikely]] {
-        return false;
-    }
-    word &= ~bit_of(head);
+    outstanding_[head] = false;
     --outstanding_count_;
     ring_.store_used(next_used_++, {.id = head, .bytes = used_bytes});
     ring_.publish_used_index(next_used_);

@@ -71,7 +71,8 @@ class DeviceRing final : public DevicePort {
 
     [[nodiscard]] bool look();
     [[nodiscard]] bool claim(std::uint16_t head);
-    [[nodiscard]] bool walk(std::uint16_t head, Chain& chain);
+    [[nodiscard]] Walk walk(std::uint16_t head);
+    [[nodiscard]] std::optional<Chain> pop_seen();
     void begin_epoch(std::uint16_t next_available, std::uint16_t next_used);
 
     RingMemory ring_;
@@ -85,8 +86,8 @@ class DeviceRing final : public DevicePort {
     std::uint32_t chain_max_ = 0;
     MemoryMap* map_;
     Array<Piece> pieces_;
-    // One bit a head: popped and not completed.
-    Array<std::uint64_t> outstanding_;
+    // By head: popped and not completed.
+    Array<bool> outstanding_;
     std::uint64_t malformed_ = 0;
     std::uint64_t ignored_ = 0;
     Memory memory_;

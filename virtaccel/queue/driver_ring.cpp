@@ -10,6 +10,7 @@
 #include <span>
 
 #include "virtaccel/base/bytes.h"
+#include "virtaccel/base/checked.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
 #include "virtaccel/queue/port.h"
@@ -68,35 +69,20 @@ void DriverRing::make_empty() {
     ring_.publish_available_index(0);
 }
 
-// One chain on its way into the descriptor table, along the free list.
-struct DriverRing::Fill {
-    const DriverRing& driver;
-    std::size_t left;
-    std::uint16_t at = driver.free_head_;
-    std::uint16_t last = at;
-
-    std::uint64_t put(std::span<const Piece> pieces, std::uint16_t direction) {
-        std::uint64_t bytes = 0;
-        for (const Piece& piece : pieces) {
-            VIRTACCEL_CHECK(piece.size - 1 < std::numeric_limits<std::uint32_t>::max());
-            const AddressMap& map = driver.options_.addresses;
-            const std::uint64_t offset = std::bit_cast<std::uintptr_t>(piece.data) - map.host;
-            VIRTACCEL_CHECK(offset < map.bytes && piece.size <= map.bytes - offset);
-            --left;
-            const std::uint16_t following = driver.following_[at];
-            const std::uint16_t next = left == 0 ? std::uint16_t{0} : descriptor_next;
-            driver.ring_.store_descriptor(at,
-                                          {.address = map.address + offset,
-                                           .bytes = static_cast<std::uint32_t>(piece.size),
-                                           .flags = static_cast<std::uint16_t>(direction | next),
-                                           .next = following});
-            bytes += piece.size;
-            last = at;
-            at = following;
-        }
-        return bytes;
-    }
-};
+// Writes the descriptor of `piece`, in the direction and with the successor that `flags` says, to
+// the first free one.
+inline DriverRing::Tail DriverRing::put(const Piece& piece, std::uint16_t flags, Tail tail) {
+    const AddressMap& map = options_.addresses;
+    const std::uint64_t offset = std::bit_cast<std::uintptr_t>(piece.data) - map.host;
+    VIRTACCEL_CHECK(piece.size - 1 < std::numeric_limits<std::uint32_t>::max());
+    VIRTACCEL_CHECK(fits({.offset = offset, .bytes = piece.size}, map.bytes));
+    const std::uint32_t next = following_[tail.next];
+    ring_.store_descriptor(tail.next, {.address = map.address + offset,
+                                       .bytes = static_cast<std::uint32_t>(piece.size),
+                                       .flags = flags,
+                                       .next = static_cast<std::uint16_t>(next)});
+    return {.last = tail.next, .next = next, .bytes = tail.bytes + piece.size};
+}
 
 Posted DriverRing::post(std::span<const Piece> readable, std::span<const Piece> writable,
                         std::uint64_t cookie) {
@@ -104,21 +90,26 @@ Posted DriverRing::post(std::span<const Piece> readable, std::span<const Piece> 
         return Posted::broken;
     }
     const std::size_t pieces = readable.size() + writable.size();
-    if (pieces > free_count_) {
-        VIRTACCEL_CHECK(pieces <= chain_max_ || ring_.size == 0);
+    VIRTACCEL_CHECK(!readable.empty() && !writable.empty() && pieces <= chain_max_);
+    if (pieces > free_count_) [[unlikely]] {
         return Posted::full;
     }
-    VIRTACCEL_CHECK(pieces - 1 < chain_max_);
     const std::uint16_t head = free_head_;
-    Fill fill{.driver = *this, .left = pieces};
-    fill.put(readable, 0);
-    const std::uint64_t writable_bytes = fill.put(writable, descriptor_write);
+    Tail tail{.last = head, .next = head};
+    for (const Piece& piece : readable) {
+        tail = put(piece, descriptor_next, tail);
+    }
+    tail.bytes = 0;
+    for (const Piece& piece : writable.first(writable.size() - 1)) {
+        tail = put(piece, descriptor_next | descriptor_write, tail);
+    }
+    tail = put(writable.back(), descriptor_write, tail);
     records_[head] = {.cookie = cookie,
                       .writable_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                          writable_bytes, std::numeric_limits<std::uint32_t>::max())),
+                          tail.bytes, std::numeric_limits<std::uint32_t>::max())),
                       .pieces = static_cast<std::uint16_t>(pieces),
-                      .last = fill.last};
-    free_head_ = fill.at;
+                      .last = static_cast<std::uint16_t>(tail.last)};
+    free_head_ = static_cast<std::uint16_t>(tail.next);
     free_count_ -= static_cast<std::uint32_t>(pieces);
     ++in_flight_;
     ring_.store_available(next_available_++, head);

@@ -44,7 +44,8 @@ struct DriverRingOptions {
     Notify device;
 };
 
-// Not started until `start`: an unstarted ring is full and completes nothing. One thread uses it.
+// Not started until `start`: an unstarted ring takes no chain and completes nothing. One thread
+// uses it.
 class DriverRing final : public DriverPort {
   public:
     // `memory` outlives the ring.
@@ -58,8 +59,9 @@ class DriverRing final : public DriverPort {
     // Forgets every chain and makes the ring memory empty again, after the device was reset.
     void reset();
 
-    // A piece that is empty, longer than 2^32 - 1 or outside `AddressMap`, and a chain of none or
-    // more than `chain_pieces_max()`, are bugs of the caller.
+    // A piece that is empty, longer than 2^32 - 1 or outside `AddressMap`, and a chain without
+    // readable or without writable pieces or with more than `chain_pieces_max()`, are bugs of the
+    // caller.
     [[nodiscard]] Posted post(std::span<const Piece> readable, std::span<const Piece> writable,
                               std::uint64_t cookie) override;
     void kick() override;
@@ -87,8 +89,15 @@ class DriverRing final : public DriverPort {
         std::uint16_t last = 0;
     };
 
-    struct Fill;
+    // The end of a chain being written. Indices are wider than they need be: compilers spill half
+    // words and reload whole ones, which stalls.
+    struct Tail {
+        std::uint32_t last = 0;
+        std::uint32_t next = 0;
+        std::uint64_t bytes = 0;
+    };
 
+    Tail put(const Piece& piece, std::uint16_t flags, Tail tail);
     [[nodiscard]] bool look();
     std::nullopt_t fail();
     void make_empty();

@@ -66,44 +66,40 @@ void MemoryMap::clear() {
     }
 }
 
-std::byte* MemoryMap::find_elsewhere(ByteRange range) {
-    const std::size_t after = index_after(range.offset);
-    if (after == 0) {
-        return nullptr;
+std::byte* MemoryMap::find(ByteRange range) {
+    const auto in = [range](const MemoryRegion& region) {
+        return fits({.offset = range.offset - region.address, .bytes = range.bytes}, region.bytes);
+    };
+    if (!in(last_)) {
+        const std::size_t after = index_after(range.offset);
+        if (after == 0 || !in(regions_[after - 1])) {
+            return nullptr;
+        }
+        last_ = regions_[after - 1];
     }
-    const MemoryRegion& region = regions_[after - 1];
-    const std::uint64_t offset = range.offset - region.address;
-    if (!fits({offset, range.bytes}, region.bytes)) {
-        return nullptr;
-    }
-    last_ = region;
-    return at(region, offset);
+    return at(last_, range.offset - last_.address);
 }
 
-std::size_t MemoryMap::split(ByteRange range, std::span<Piece> target) const {
-    if (!is_range(range)) {
-        return 0;
-    }
-    const auto known = regions();
+Piece* MemoryMap::translate_elsewhere(ByteRange range, Piece* target) {
     std::size_t next = index_after(range.offset);
-    if (next == 0) {
-        return 0;
+    if (!is_range(range) || next == 0) {
+        return nullptr;
     }
-    std::size_t pieces = 0;
-    for (--next; next < known.size() && pieces < target.size(); ++next) {
-        const MemoryRegion& region = known[next];
+    for (--next; next < count_; ++next) {
+        const MemoryRegion& region = regions_[next];
         const std::uint64_t offset = range.offset - region.address;
         if (offset >= region.bytes) {
-            return 0;
+            return nullptr;
         }
         const std::uint64_t bytes = std::min(range.bytes, region.bytes - offset);
-        target[pieces++] = {.data = at(region, offset), .size = static_cast<std::size_t>(bytes)};
-        range = {range.offset + bytes, range.bytes - bytes};
+        *target++ = {.data = at(region, offset), .size = static_cast<std::size_t>(bytes)};
+        last_ = region;
+        range = {.offset = range.offset + bytes, .bytes = range.bytes - bytes};
         if (range.bytes == 0) {
-            return pieces;
+            return target;
         }
     }
-    return 0;
+    return nullptr;
 }
 
 }  // namespace virtaccel::queue

@@ -64,21 +64,24 @@ class MemoryMap {
         return {regions_.data(), count_};
     }
 
-    // The most pieces that `split` makes of one range.
+    // The most pieces that one range can have.
     [[nodiscard]] std::size_t pieces_max() const { return regions_.empty() ? 1 : regions_.size(); }
 
     // Where `range` lies if one region holds all of it; null otherwise. `range.bytes` is nonzero.
-    [[nodiscard]] std::byte* find(ByteRange range) {
-        const std::uint64_t offset = range.offset - last_.address;
-        if (offset < last_.bytes && range.bytes <= last_.bytes - offset) [[likely]] {
-            return at(last_, offset);
-        }
-        return find_elsewhere(range);
-    }
+    [[nodiscard]] std::byte* find(ByteRange range);
 
-    // The pieces of `range`, which may cross from a region into an adjacent one. Their number, or 0
-    // if some byte is in no region or `target` is too short; then `target` holds anything.
-    [[nodiscard]] std::size_t split(ByteRange range, std::span<Piece> target) const;
+    // Writes the pieces of `range`, which may cross from a region into an adjacent one, to `target`
+    // and returns their end; null if it is empty or some byte is in no region, and then `target`
+    // holds anything. `target` has room for `pieces_max()` pieces.
+    [[nodiscard]] Piece* translate(ByteRange range, Piece* target) {
+        const std::uint64_t offset = range.offset - last_.address;
+        // Of an empty range, one less is more than any region has.
+        if (offset < last_.bytes && range.bytes - 1 < last_.bytes - offset) [[likely]] {
+            *target = {.data = at(last_, offset), .size = static_cast<std::size_t>(range.bytes)};
+            return target + 1;
+        }
+        return translate_elsewhere(range, target);
+    }
 
   private:
     MemoryMap() : last_{.address = 1, .bytes = std::numeric_limits<std::uint64_t>::max() - 1} {
@@ -92,7 +95,7 @@ class MemoryMap {
     }
 
     [[nodiscard]] std::size_t index_after(std::uint64_t address) const;
-    [[nodiscard]] std::byte* find_elsewhere(ByteRange range);
+    [[nodiscard]] Piece* translate_elsewhere(ByteRange range, Piece* target);
 
     MemoryRegion last_;
     Array<MemoryRegion> regions_;

@@ -64,7 +64,7 @@ struct RingMemory {
     std::byte* available = nullptr;
     std::byte* used = nullptr;
 
-    [[nodiscard]] Descriptor load_descriptor(std::uint16_t index) const {
+    [[nodiscard]] Descriptor load_descriptor(std::uint32_t index) const {
         const std::byte* at = descriptors + index * descriptor_bytes;
         const auto address = load_word<std::uint64_t>(at);
         const auto rest = load_word<std::uint64_t>(at + 8);
@@ -74,7 +74,7 @@ struct RingMemory {
                 .next = static_cast<std::uint16_t>(rest >> 48U)};
     }
 
-    void store_descriptor(std::uint16_t index, const Descriptor& descriptor) const {
+    void store_descriptor(std::uint32_t index, const Descriptor& descriptor) const {
         std::byte* at = descriptors + index * descriptor_bytes;
         store_word<std::uint64_t>(at, descriptor.address);
         store_word<std::uint64_t>(at + 8, descriptor.bytes |
