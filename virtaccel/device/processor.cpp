@@ -1,5 +1,6 @@
 #include "virtaccel/device/processor.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -31,17 +32,16 @@ std::uint32_t Processor::run(std::uint32_t chains_max) {
             complete(std::move(load));
         }
     }
-    if (taken != 0) {
-        port_->flush();
-    }
+    // Also when none was taken: the port completes malformed chains itself.
+    port_->flush();
     return taken;
 }
 
 bool Processor::run_until_idle(std::uint32_t chains_max) {
     port_->want_notifications(false);
     do {
-        const std::uint32_t taken = run(chains_max);
-        chains_max -= taken;
+        // A pass that found only malformed chains counts too, or a driver could keep us here.
+        chains_max -= std::max(run(chains_max), std::uint32_t{1});
         if (chains_max == 0) {
             return false;
         }
