@@ -1,7 +1,8 @@
 #pragma once
-// What a backend wants to know about a graph before it lowers it: who makes each tensor, how long it
-// lives, what need not be run, what is known at load, and which slots a submission binds. All IDs
-// are dense indexes into the graph's tables; the analysis outlives neither the graph nor its bytes.
+// What a backend wants to know about a graph before it lowers it: who makes each tensor, how long
+// it lives, what need not be run, what is known at load, and which slots a submission binds. All
+// IDs are dense indexes into the graph's tables; the analysis outlives neither the graph nor its
+// bytes.
 
 #include <cstdint>
 #include <vector>

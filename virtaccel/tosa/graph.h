@@ -28,7 +28,7 @@ struct Limits {
     std::uint32_t tensors_max = 1U << 17U;  // and shapes
     std::uint32_t name_bytes_max = 1U << 10U;
     std::uint32_t operands_max = 1U << 10U;  // inputs of one operator, and its outputs
-    std::uint32_t operands_total_max = 1U << 19U;
+    std::uint32_t operands_total_max = 1U << 18U;
     std::uint32_t slots_max = 1U << 12U;  // inputs and outputs of a block, together
     std::uint64_t tensor_bytes_max = std::uint64_t{1} << 40U;
 };
@@ -96,6 +96,7 @@ struct Block {
     IndexRange operators;
     std::span<const TensorIndex> inputs;  // no tensor twice
     std::span<const TensorIndex> outputs;
+    std::uint32_t nesting = 0;  // how many operators stand around it at most; 0 for the main block
 };
 
 // The checked model. Moves, and keeps its addresses when it does.
@@ -139,8 +140,8 @@ class Graph {
 // Checks `bytes` (a whole flatbuffer, at an address that is a multiple of 8) and makes its tables.
 // Bounded in time and memory by `limits` and the number of bytes, whatever the bytes are. Refuses
 // what is malformed, names that two tensors have or none has, operands that nobody produces, two
-// producers of a tensor, cycles, and blocks that call themselves. Operators out of order are sorted,
-// unless a variable is among their operands: then they are refused. Throws nothing.
+// producers of a tensor, cycles, and blocks that call themselves. Operators out of order are
+// sorted, unless a variable is among their operands: then they are refused. Throws nothing.
 [[nodiscard]] Checked<Graph> verify(std::span<const std::byte> bytes,
                                     const Limits& limits = {}) noexcept;
 

@@ -1,6 +1,7 @@
 #pragma once
-// Why a model is refused: a status for the guest, and one sentence, with its place in the model, for
-// the person who made it. Needs no allocation, and a hostile name cannot make it long or unreadable.
+// Why a model is refused: a status for the guest, and one sentence, with its place in the model,
+// for the person who made it. Needs no allocation, and a hostile name cannot make it long or
+// unreadable.
 
 #include <array>
 #include <concepts>
@@ -46,8 +47,9 @@ class Text {
 inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 // `sentence` names the place by itself; `operator_index` is the operator's position in its block in
-// the file, or `nowhere`. INVALID_ARGUMENT: not a well-formed TOSA model. INCOMPATIBLE: well formed,
-// but not for this target. RESOURCE_LIMIT: past a named limit. OUT_OF_MEMORY: the host has none.
+// the file, or `nowhere`. INVALID_ARGUMENT: not a well-formed TOSA model. INCOMPATIBLE: well
+// formed, but not for this target. RESOURCE_LIMIT: past a named limit. OUT_OF_MEMORY: the host has
+// none.
 struct Refusal {
     Status status = Status::internal_error;
     std::uint32_t operator_index = nowhere;

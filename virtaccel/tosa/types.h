@@ -137,8 +137,8 @@ inline constexpr std::uint32_t rank_max = 8;
 // The number of elements our tables have room for in a SHAPE: PAD needs two for each dimension.
 inline constexpr std::uint32_t shape_length_max = 2 * rank_max;
 
-// The product of `dims`; one for rank zero. Nothing if a dimension is below one (zero is allowed for
-// a SHAPE's length only, see Tensor) or the product does not fit.
+// The product of `dims`; one for rank zero. Nothing if a dimension is below one (zero is allowed
+// for a SHAPE's length only, see Tensor) or the product does not fit.
 [[nodiscard]] std::optional<std::uint64_t> element_count(std::span<const std::int32_t> dims);
 
 // A shape by value, for results of inference. Converts to the same span a tensor has.

@@ -1,0 +1,176 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "virtaccel/base/result.h"
+#include "virtaccel/base/status.h"
+#include "virtaccel/tosa/attributes.h"
+#include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/operators.h"
+#include "virtaccel/tosa/refusal.h"
+#include "virtaccel/tosa/shape_checks.h"
+#include "virtaccel/tosa/shapes.h"
+#include "virtaccel/tosa/types.h"
+
+namespace virtaccel::tosa::shapes {
+namespace {
+
+using Dims = std::array<std::int64_t, rank_max>;
+
+}  // namespace
+
+Inferred concat(const Call& call) {
+    VIRTACCEL_TRY(in_level("number of inputs", static_cast<std::int64_t>(call.op.inputs.size()),
+                           call.level.tensor_list));
+    const Tensor& first = call.input(0);
+    VIRTACCEL_TRY_ASSIGN(const std::uint32_t axis, axis_of(call.op, first.rank()));
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < call.op.inputs.size(); ++i) {
+        const Tensor& input = call.input(i);
+        VIRTACCEL_TRY(of_rank("input", input, first.rank()));
+        for (std::uint32_t d = 0; d < first.rank(); ++d) {
+            if (d != axis && dim(input, d) != dim(first, d)) {
+                return refuse(Status::invalid_argument, "its inputs differ in dimension ", d, " (",
+                              dim(first, d), " and ", dim(input, d),
+                              "); they may differ along the axis (", axis, ") only");
+            }
+        }
+        sum += dim(input, axis);
+    }
+    Dims dims{};
+    for (std::uint32_t d = 0; d < first.rank(); ++d) {
+        dims.at(d) = d == axis ? sum : dim(first, d);
+    }
+    return shape_of(std::span{dims}.first(first.rank()));
+}
+
+Inferred pad(const Call& call) {
+    const Tensor& input = call.input(0);
+    VIRTACCEL_TRY(at_least("input's rank", input.rank(), 1));
+    VIRTACCEL_TRY(list_of("padding value", call.input(2), 1));
+    VIRTACCEL_TRY_ASSIGN(const auto padding, values_of("padding", call.input(1), 2 * input.rank()));
+    if (!padding) {
+        return std::nullopt;
+    }
+    Dims dims{};
+    for (std::uint32_t d = 0; d < input.rank(); ++d) {
+        const std::int64_t before = (*padding)[std::size_t{2} * d];
+        const std::int64_t after = (*padding)[(std::size_t{2} * d) + 1];
+        for (const std::int64_t side : {before, after}) {
+            VIRTACCEL_TRY(at_least("padding", side, 0));
+            VIRTACCEL_TRY(at_most("padding", side, std::int64_t{1} << 31U));
+        }
+        dims.at(d) = before + dim(input, d) + after;
+    }
+    return shape_of(std::span{dims}.first(input.rank()));
+}
+
+Inferred reshape(const Call& call) {
+    const Tensor& input = call.input(0);
+    const Tensor& operand = call.input(1);
+    if (operand.elements > rank_max) {
+        return refuse(Status::resource_limit, "its new shape has (", operand.elements,
+                      ") dimensions; there is room for ", rank_max);
+    }
+    VIRTACCEL_TRY_ASSIGN(
+        const auto values,
+        values_of("new shape", operand, static_cast<std::uint32_t>(operand.elements)));
+    if (!values) {
+        return std::nullopt;
+    }
+    VIRTACCEL_TRY_ASSIGN(const std::optional<Shape> shape, shape_of(values->span()));
+    const std::optional<std::uint64_t> elements = element_count(shape->span());
+    if (elements != input.elements) {
+        return refuse(Status::invalid_argument, "its new shape has (", elements.value_or(0),
+                      ") elements; its input has ", input.elements);
+    }
+    return shape;
+}
+
+Inferred reverse(const Call& call) {
+    VIRTACCEL_TRY(axis_of(call.op, call.input(0).rank()));
+    return shape_of(call.input(0));
+}
+
+Inferred slice(const Call& call) {
+    const Tensor& input = call.input(0);
+    VIRTACCEL_TRY(at_least("input's rank", input.rank(), 1));
+    VIRTACCEL_TRY_ASSIGN(const auto start, values_of("start", call.input(1), input.rank()));
+    VIRTACCEL_TRY_ASSIGN(const auto size, values_of("size", call.input(2), input.rank()));
+    if (!start || !size) {
+        return std::nullopt;
+    }
+    for (std::uint32_t d = 0; d < input.rank(); ++d) {
+        VIRTACCEL_TRY(at_least("start", (*start)[d], 0));
+        VIRTACCEL_TRY(at_most("start", (*start)[d], dim(input, d) - 1));
+        VIRTACCEL_TRY(at_least("size", (*size)[d], 1));
+        VIRTACCEL_TRY(at_most("size", (*size)[d], dim(input, d) - (*start)[d]));
+    }
+    return shape_of(size->span());
+}
+
+Inferred tile(const Call& call) {
+    const Tensor& input = call.input(0);
+    VIRTACCEL_TRY(at_least("input's rank", input.rank(), 1));
+    VIRTACCEL_TRY_ASSIGN(const auto multiples, values_of("multiples", call.input(1), input.rank()));
+    if (!multiples) {
+        return std::nullopt;
+    }
+    Dims dims{};
+    for (std::uint32_t d = 0; d < input.rank(); ++d) {
+        VIRTACCEL_TRY(at_least("multiple", (*multiples)[d], 1));
+        VIRTACCEL_TRY(at_most("multiple", (*multiples)[d], std::int64_t{1} << 31U));
+        dims.at(d) = dim(input, d) * (*multiples)[d];
+    }
+    return shape_of(std::span{dims}.first(input.rank()));
+}
+
+Inferred transpose(const Call& call) {
+    const Tensor& input = call.input(0);
+    const auto& attribute = call.op.as<TransposeAttribute>();
+    VIRTACCEL_TRY(at_least("input's rank", input.rank(), 1));
+    VIRTACCEL_TRY(equal("number of perms", attribute.rank, input.rank()));
+    Dims dims{};
+    std::array<bool, rank_max> seen{};
+    for (std::uint32_t d = 0; d < attribute.rank; ++d) {
+        const std::int32_t from = attribute.perms.at(d);
+        VIRTACCEL_TRY(at_least("perm", from, 0));
+        VIRTACCEL_TRY(at_most("perm", from, static_cast<std::int64_t>(input.rank()) - 1));
+        bool& used = seen.at(static_cast<std::size_t>(from));
+        if (used) {
+            return refuse(Status::invalid_argument, "its perms name dimension (", from,
+                          ") twice; each must stand there once");
+        }
+        used = true;
+        dims.at(d) = dim(input, static_cast<std::size_t>(from));
+    }
+    return shape_of(std::span{dims}.first(input.rank()));
+}
+
+Inferred gather(const Call& call) {
+    const Tensor& values = call.input(0);
+    const Tensor& indices = call.input(1);
+    VIRTACCEL_TRY(of_rank("values", values, 3));
+    VIRTACCEL_TRY(of_rank("indices", indices, 2));
+    VIRTACCEL_TRY(equal("indices' first dimension", dim(indices, 0), dim(values, 0)));
+    return shape_of({dim(values, 0), dim(indices, 1), dim(values, 2)});
+}
+
+Inferred scatter(const Call& call) {
+    const Tensor& values = call.input(0);
+    const Tensor& indices = call.input(1);
+    const Tensor& input = call.input(2);
+    VIRTACCEL_TRY(of_rank("values", values, 3));
+    VIRTACCEL_TRY(of_rank("indices", indices, 2));
+    VIRTACCEL_TRY(of_rank("input", input, 3));
+    VIRTACCEL_TRY(equal("indices' first dimension", dim(indices, 0), dim(values, 0)));
+    VIRTACCEL_TRY(equal("input's first dimension", dim(input, 0), dim(values, 0)));
+    VIRTACCEL_TRY(equal("input's second dimension", dim(input, 1), dim(indices, 1)));
+    VIRTACCEL_TRY(equal("input's third dimension", dim(input, 2), dim(values, 2)));
+    VIRTACCEL_TRY(at_most("number of indices", dim(indices, 1), dim(values, 1)));
+    return shape_of(values);
+}
+
+}  // namespace virtaccel::tosa::shapes
