@@ -1,0 +1,49 @@
+#pragma once
+// A compiled model: steps, what they keep, and what a submission has to bind. It knows nothing of
+// TOSA any more. Runs one submission at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/cpu/block.h"
+#include "backends/cpu/step.h"
+#include "virtaccel/base/vocabulary.h"
+
+namespace virtaccel::backends::cpu {
+
+// What a submission binds at one position: inputs first, then outputs.
+struct ProgramSlot {
+    std::uint64_t bytes = 0;
+    std::uint64_t alignment = 1;
+    Access access = Access::read;
+};
+
+// A value that lies somewhere in the bytes bound to a slot.
+struct SlotValue {
+    ValueId value = 0;
+    std::uint32_t slot = 0;
+};
+
+struct Program {
+    std::vector<ProgramSlot> slots;
+    Steps steps;
+    // The frame of the next run: constants and arena stand in it, values of slots are filled in.
+    std::vector<std::byte*> addresses;
+    std::vector<SlotValue> slot_values;
+    std::vector<Block> constants;
+    Block arena;
+    std::uint64_t resident_bytes = 0;
+
+    // Puts a submission's ranges, one for each slot, behind the values that are theirs.
+    void bind(std::span<std::byte* const> ranges) {
+        for (const SlotValue& bound : slot_values) {
+            addresses[bound.value] = ranges[bound.slot];
+        }
+    }
+
+    [[nodiscard]] Frame frame() const { return {.addresses = addresses}; }
+};
+
+}  // namespace virtaccel::backends::cpu
