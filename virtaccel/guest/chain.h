@@ -58,7 +58,9 @@ class Chain {
     // needs no room. OUT_OF_MEMORY if it is refused.
     [[nodiscard]] Status reserve_pieces(const Memory& memory, std::size_t pieces);
 
-    [[nodiscard]] bool in_flight() const { return stage_ == Stage::in_flight; }
+    [[nodiscard]] bool in_flight() const {
+        return stage_ == Stage::in_flight || stage_ == Stage::ended;
+    }
 
     // The command last posted.
     [[nodiscard]] wire::Opcode opcode() const { return opcode_; }
@@ -74,7 +76,16 @@ class Chain {
   private:
     friend class Client;
 
-    enum class Stage : std::uint8_t { idle, in_flight, succeeded, failed };
+    enum class Stage : std::uint8_t {
+        idle,
+        in_flight,
+        ended,  // by a reset, but not yet given back
+        succeeded,
+        failed,
+    };
+
+    // The pieces of every chain: the request and the response in the area.
+    static constexpr std::size_t fixed_pieces = 2;
 
     // The start of a response, copied out of the area once.
     struct Response {
@@ -91,7 +102,6 @@ class Chain {
     Failure failure_;
     wire::Opcode opcode_ = wire::Opcode::get_device_info;
     Stage stage_ = Stage::idle;
-    bool ended_by_reset_ = false;
     std::uint64_t subject_ = 0;       // the object being released
     std::byte* read_into_ = nullptr;  // a read's data, if in one piece
     std::array<Piece, 4> few_pieces_{};

@@ -2,7 +2,7 @@
 // The nonblocking client: calls in, frames out over one driver port, completions back. An operation
 // posts a request on a caller's chain and returns; `next` gives completed chains back in the
 // device's order, and `result` says what came of one. The one thing to know: a call that returns a
-// failure left the chain and the handles as they were.
+// failure posted nothing, left the handles as they were, and can be repeated with the same chain.
 //
 //     Chain chain = *Chain::make(memory, Chain::control_bytes);
 //     if (client.create_context(chain)) { client.kick(); }
@@ -39,7 +39,8 @@ class Client {
   public:
     // A client of the device behind `port`, which outlives it and on which nothing is outstanding.
     // INCOMPATIBLE if `config` is not one of protocol 1 (spec §5), OUT_OF_MEMORY if `memory`
-    // refuses the request table (16 bytes for each chain the port can have in flight).
+    // refuses the request table (16 bytes for each chain the port can have in flight) or 16 KiB
+    // to check bindings in.
     [[nodiscard]] static Result<Client> make(queue::DriverPort& port, const wire::Config& config,
                                              const Memory& memory);
 
@@ -57,7 +58,8 @@ class Client {
     //   not_sent                    a rule or limit is broken, or the chain is too small or in use
     //   invalidated                 a handle is not of this client and epoch
     //   recovery_required           the client waits for a reset
-    // and leave everything as it was.
+    // and leave the handles and the chain with the caller. Only the bytes in the chain's area, the
+    // last response among them, may have changed.
     [[nodiscard]] Outcome<void> get_device_info(Chain& chain);
     [[nodiscard]] Outcome<void> create_context(Chain& chain);
     [[nodiscard]] Outcome<void> allocate_buffer(Chain& chain, const ContextHandle& context,
@@ -163,36 +165,49 @@ class Client {
         std::uint32_t next_free = 0;
     };
 
-    // What a request carries besides its record: bytes in the chain's area, and pieces elsewhere.
+    // What a request and its response carry besides their records: bytes in the chain's area, and
+    // pieces elsewhere.
     struct Bulk;
 
-    Client(queue::DriverPort& port, const wire::Config& config, Array<Slot> slots,
-           Array<std::uint32_t> scratch);
+    // The bytes of a frame that stand in the chain's area.
+    struct Frame;
 
+    Client(queue::DriverPort& port, Array<Slot> slots, Array<std::uint32_t> scratch);
+
+    // Sending (client.cpp).
     void configure(const wire::Config& config);
 
+    [[nodiscard]] bool is_open(const Chain& chain) const {
+        return state_ == State::ready && !chain.in_flight();
+    }
+
+    [[nodiscard]] Failure closed(const Chain& chain, wire::Opcode opcode) const;
     template <wire::Opcode op>
     Outcome<void> send(Chain& chain, const wire::RequestOf<op>& request, const Bulk& bulk);
     template <wire::Opcode op, class KindTag>
     Outcome<void> send_named(Chain& chain, const Handle<KindTag>& handle);
     template <wire::Opcode op, class KindTag>
     Outcome<void> send_release(Chain& chain, Handle<KindTag>& handle);
-    Outcome<void> send_write(Chain& chain, const BufferHandle& buffer, std::uint64_t offset,
-                             const Bulk& bulk);
-    Outcome<void> post(Chain& chain, std::uint32_t request_bytes, const Bulk& bulk);
-    [[nodiscard]] Status encode_bindings(Chain& chain, std::span<const Binding> bindings);
+    template <wire::Opcode op>
+    Outcome<void> send_transfer(Chain& chain, const BufferHandle& buffer, ByteRange range,
+                                const Bulk& bulk);
+    Outcome<void> post(Chain& chain, const Frame& frame, const Bulk& bulk);
+    [[nodiscard]] Outcome<void> encode_bindings(std::byte* target,
+                                                std::span<const Binding> bindings);
     [[nodiscard]] bool has_duplicate_slot(std::span<const Binding> bindings);
 
+    // Completion (completion.cpp).
     void judge(Chain& chain, std::uint32_t used_bytes);
+    void judge_failure(Chain& chain, std::uint32_t used_bytes);
     [[nodiscard]] Chain* next_ended_by_reset();
-    void free_slot(std::uint32_t slot);
+    void free_slot(std::uint32_t index);
     Failure distrust(Chain& chain, Cause cause);
 
     [[nodiscard]] Outcome<DeviceIdentity> take_device_info(Chain& chain);
     [[nodiscard]] Outcome<EventStatus> take_event_status(Chain& chain);
     [[nodiscard]] Outcome<std::uint64_t> take_id(Chain& chain);
     [[nodiscard]] Outcome<Submitted> take_submitted(Chain& chain);
-    [[nodiscard]] static Outcome<std::span<const std::byte>> take_bytes(const Chain& chain);
+    [[nodiscard]] static std::span<const std::byte> bytes_read(const Chain& chain);
     static void expect_completed(const Chain& chain, wire::Opcode op);
 
     queue::DriverPort* port_;
@@ -205,10 +220,10 @@ class Client {
     std::uint32_t pieces_max_ = 0;
     State state_ = State::ready;
     bool device_lost_ = false;
-    std::uint32_t ended_ = 0;
+    std::uint32_t ended_ = 0;  // by a reset, and not yet given back
     std::uint32_t ended_cursor_ = 0;
     wire::FrameLimits limits_;
-    wire::DeviceInfo device_info_;
+    wire::DeviceInfo device_info_;  // that `identity_` was made from
     std::optional<DeviceIdentity> identity_;
 };
 
@@ -233,7 +248,10 @@ ResultOf<op> Client::result(Chain& chain) {
     } else if constexpr (op == wire::Opcode::submit) {
         return take_submitted(chain);
     } else if constexpr (op == wire::Opcode::read_buffer) {
-        return take_bytes(chain);
+        if (chain.stage_ == Chain::Stage::failed) {
+            return std::unexpected{chain.failure_};
+        }
+        return bytes_read(chain);
     } else if constexpr (std::is_void_v<typename Result::value_type>) {
         if (chain.stage_ == Chain::Stage::failed) {
             return std::unexpected{chain.failure_};

@@ -42,9 +42,9 @@ enum class Cause : std::uint8_t {
     memory,         // the guest's own memory is used up
 };
 
-// Six bytes, so that results travel in a register. `status` is the device's answer if `cause` is
-// `answer`, the event's error if it is `event`, else the nearest status.
-struct Failure {
+// `status` is the device's answer if `cause` is `answer`, the event's error if it is `event`, else
+// the nearest status. Eight bytes, aligned, so that an Outcome travels in two registers.
+struct alignas(8) Failure {
     Status status = Status::internal_error;
     wire::Opcode opcode = wire::Opcode::get_device_info;
     FailureKind kind = FailureKind::not_sent;

@@ -122,7 +122,8 @@ consteval auto result_of() {
 // What the completion of `op` yields:
 //   GET_DEVICE_INFO           Outcome<DeviceIdentity>
 //   CREATE_*, ALLOCATE, LOAD  Outcome<Handle<Kind>>
-//   READ_BUFFER               Outcome<std::span<const std::byte>>, where the bytes now stand
+//   READ_BUFFER               Outcome<std::span<const std::byte>>, where the bytes now stand (an
+//                             empty span if they were read into several pieces)
 //   SUBMIT                    Outcome<Submitted>
 //   POLL_EVENT                Outcome<EventStatus>
 //   WRITE_BUFFER, CANCEL      Outcome<void>
