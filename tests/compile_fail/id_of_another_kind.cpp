@@ -7,7 +7,6 @@ namespace {
 
 using virtaccel::BufferKind;
 using virtaccel::Id;
-using virtaccel::ProgramKind;
 
 constexpr auto number(Id<BufferKind> buffer) {
     return buffer.raw;
@@ -15,7 +14,7 @@ constexpr auto number(Id<BufferKind> buffer) {
 
 static_assert(number(Id<BufferKind>{7}) == 7);
 #ifdef VIRTACCEL_BAD
-static_assert(number(Id<ProgramKind>{7}) == 7);
+static_assert(number(Id<virtaccel::ProgramKind>{7}) == 7);
 #endif
 
 }  // namespace

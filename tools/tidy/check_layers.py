@@ -116,13 +116,17 @@ def check_module(
     )
 
 
+def names_file(tree: Tree, module: Module, path: str) -> bool:
+    """Whether the list of a module names a file, in our call or in another one."""
+    relative = re.escape(path.removeprefix(module.folder + "/"))
+    return bool(re.search(rf'(?:[\s"(]|\}}/){relative}(?![\w.])', tree.text(module.lists)))
+
+
 def check_members(tree: Tree) -> Iterator[Finding]:
     """Every C++ file of a folder that holds a module is named in its list, so nothing lies dead."""
-    keywords = ("HEADERS", "SOURCES", "TESTS", "FUZZERS", "MAIN")
-    named = {path for module in tree.modules for path in module.files(*keywords)}
     for path in tree.named(*CPP):
         lists = [module for module in tree.modules if path.startswith(module.folder + "/")]
-        if lists and path not in named:
+        if lists and not any(names_file(tree, module, path) for module in lists):
             yield Finding(
                 path, 0, f"no call in {lists[-1].lists} names this file; name it or delete it"
             )

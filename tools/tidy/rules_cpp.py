@@ -18,6 +18,7 @@ BANNED = {
     r"\bassert\(": "VIRTACCEL_CHECK (virtaccel/base/panic.h), which is on in every build",
     r"\b(?:strcpy|strcat|sprintf|gets|strtok|atoi|atof)\(": "a function that knows the size",
     r"\b(?:rand|srand)\(": "a seeded std::mt19937_64",
+    r"\bstd::(?:has_single_bit|popcount)\b": "is_power_of_two (base/checked.h); no library call",
     r"\bstd::endl\b": r"'\n'",
     r"\bstd::(?:bind|auto_ptr|regex)\b": "a lambda, std::unique_ptr, a parser",
     r"\busing namespace\b(?! std::\w*literals)": "the qualified name, or one using declaration",

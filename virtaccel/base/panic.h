@@ -5,10 +5,7 @@
 // Defined by the embedder (host/ has the usual one): reports and never returns.
 extern "C" [[noreturn]] void virtaccel_panic(const char* what, const char* file, int line);
 
-// Stops the program if an invariant of ours does not hold. On in every build.
-#define VIRTACCEL_CHECK(condition)                                \
-    do {                                                          \
-        if (!(condition)) [[unlikely]] {                          \
-            virtaccel_panic(#condition, __FILE_NAME__, __LINE__); \
-        }                                                         \
-    } while (false)
+// Stops the program if an invariant of ours does not hold. On in every build; an expression.
+#define VIRTACCEL_CHECK(condition)                       \
+    (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                  : virtaccel_panic(#condition, __FILE_NAME__, __LINE__))
