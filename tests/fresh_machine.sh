@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves that a command works where nothing is installed: makes a minimal Debian bookworm with git in
-# a folder, clones this project into it and runs ./run there. Needs root and debootstrap.
+# Proves that a command works where nothing is installed: makes a minimal Debian bookworm with git
+# in a folder, clones this project into it and runs ./run there. Needs root and debootstrap.
 #
 # The one thing to know: how the network is reached (package mirror, certificates, pip settings) is
 # taken from this machine, since it is no part of the project.

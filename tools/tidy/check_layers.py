@@ -18,7 +18,7 @@ ARROWS = "cmake/Arrows.cmake"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 FOLDERS = re.compile(
     r"^(?:virtaccel/(?P<core>\w+)"
-    r"|(?P<family>(?:backends|adapters|tools|tests|examples)/\w+)"
+    r"|(?P<family>(?:backends|adapters|tools|tests|examples|bench)/\w+)"
     r"|(?P<top>host|capi|bench))/"
 )
 
@@ -98,22 +98,23 @@ def check_includes(
             )
 
 
+def folder_headers(tree: Tree, module: Module, testing: bool) -> list[str]:
+    """The headers in a module's folder, named in its list or not; those of testing/ apart."""
+    headers = [path for path in tree.named(".h") if path.startswith(module.folder + "/")]
+    return [path for path in headers if ("/testing/" in path) == testing]
+
+
 def check_module(
     tree: Tree, module: Module, arrows: dict[str, frozenset[str]]
 ) -> Iterator[Finding]:
     """All that can be said of one module."""
     yield from check_arrows(module, arrows)
     seen = {module.name, *module.arguments["DEPS"]}
-    yield from check_includes(
-        tree, module, module.files("HEADERS", "SOURCES", "MAIN"), "DEPS", seen
-    )
-    yield from check_includes(
-        tree,
-        module,
-        module.files("TESTS", "FUZZERS"),
-        "TEST_DEPS",
-        seen | set(module.arguments["TEST_DEPS"]),
-    )
+    product = {*module.files("SOURCES", "MAIN"), *folder_headers(tree, module, testing=False)}
+    yield from check_includes(tree, module, sorted(product), "DEPS", seen)
+    tests = {*module.files("TESTS", "FUZZERS"), *folder_headers(tree, module, testing=True)}
+    seen.update(module.arguments["TEST_DEPS"])
+    yield from check_includes(tree, module, sorted(tests), "TEST_DEPS", seen)
 
 
 def names_file(tree: Tree, module: Module, path: str) -> bool:
@@ -123,13 +124,23 @@ def names_file(tree: Tree, module: Module, path: str) -> bool:
 
 
 def check_members(tree: Tree) -> Iterator[Finding]:
-    """Every C++ file of a folder that holds a module is named in its list, so nothing lies dead."""
+    """Nothing lies dead: a source is named in its module's list, a header there or in a file."""
+    used = {target for path in tree.named(*CPP) for _, _, target in includes(tree, path)}
     for path in tree.named(*CPP):
         lists = [module for module in tree.modules if path.startswith(module.folder + "/")]
-        if lists and not any(names_file(tree, module, path) for module in lists):
-            yield Finding(
-                path, 0, f"no call in {lists[-1].lists} names this file; name it or delete it"
-            )
+        if lists and path not in used and not any(names_file(tree, m, path) for m in lists):
+            yield Finding(path, 0, f"{lists[-1].lists} does not name this file; name or delete it")
+
+
+def check_privacy(tree: Tree) -> Iterator[Finding]:
+    """A header that is not in HEADERS is included by its own module only."""
+    public = {path for module in tree.modules for path in module.files("HEADERS")}
+    declared = {module.name for module in tree.modules}
+    for path in tree.named(*CPP):
+        for line, _, target in includes(tree, path):
+            theirs = owner(target)
+            if theirs in declared and theirs != owner(path) and target not in public:
+                yield Finding(path, line, f"the header ({target}) is not in HEADERS of ({theirs})")
 
 
 def check(tree: Tree) -> list[Finding]:
@@ -138,7 +149,7 @@ def check(tree: Tree) -> list[Finding]:
     findings = [
         finding for module in tree.modules for finding in check_module(tree, module, arrows)
     ]
-    return findings + list(check_members(tree))
+    return [*findings, *check_members(tree), *check_privacy(tree)]
 
 
 def main() -> int:

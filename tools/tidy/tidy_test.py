@@ -116,7 +116,17 @@ class RuleTest(unittest.TestCase):
 
     def found(self, rule: tidy.Rule, name: str, text: str) -> list[Finding]:
         with tempfile.TemporaryDirectory() as folder:
-            return list(rule(tree_of(folder, {name: text})))
+            return tidy.findings_of(tree_of(folder, {name: text}), rule)
+
+    def test_a_reason_on_the_line_or_above_excuses_it(self) -> None:
+        text = "malloc(1);\n"
+        reason = "// NOTIDY(banned_words): counts them\n"
+        self.assertTrue(self.found(rules_cpp.banned_words, "a.cpp", text))
+        self.assertEqual([], self.found(rules_cpp.banned_words, "a.cpp", reason + text))
+        self.assertTrue(self.found(rules_cpp.banned_words, "a.cpp", reason + "\n\n" + text))
+        self.assertTrue(
+            self.found(rules_cpp.banned_words, "a.cpp", "// NOTIDY(blanks): x\n" + text)
+        )
 
     def test_the_list_of_long_files_only_shrinks(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +146,8 @@ GOOD_LAYERS = {
     "virtaccel/wire/CMakeLists.txt": "virtaccel_module(wire DEPS base HEADERS sub/w.h)  # small\n",
     "virtaccel/wire/sub/w.h": '#include "virtaccel/base/a.h"\n',
     "backends/null/CMakeLists.txt": "virtaccel_backend(null DEPS base SOURCES n.cpp)\n",
-    "backends/null/n.cpp": '#include "virtaccel/base/a.h"\n#include <array>\n',
+    "backends/null/own.h": "",
+    "backends/null/n.cpp": '#include "virtaccel/base/a.h"\n#include "backends/null/own.h"\n',
 }
 
 
@@ -170,10 +181,12 @@ class LayerTest(unittest.TestCase):
 
     def test_an_include_outside_deps_is_found_in_a_backend(self) -> None:
         text = '#include "virtaccel/base/a.h"\n#include "backends/cpu/cpu.h"\n'
-        self.expect_one("(backends/cpu)", {"backends/null/n.cpp": text})
+        self.expect_one("(backends/cpu)", {"backends/null/own.h": text})
 
     def test_an_unused_dep_is_reported(self) -> None:
-        self.expect_one("includes nothing of it", {"backends/null/n.cpp": ""})
+        self.expect_one(
+            "includes nothing of it", {"backends/null/n.cpp": '#include "backends/null/own.h"\n'}
+        )
 
     def test_a_relative_include_is_refused(self) -> None:
         text = '#include "virtaccel/base/a.h"\n#include "w.h"\n'
@@ -183,8 +196,18 @@ class LayerTest(unittest.TestCase):
         text = "#include <virtaccel/base/a.h>\n"
         self.expect_one("in quotes", {"virtaccel/wire/sub/w.h": text})
 
+    def test_a_header_outside_headers_is_private(self) -> None:
+        changed = {
+            "virtaccel/wire/sub/w.h": '#include "virtaccel/base/own.h"\n',
+            "virtaccel/base/own.h": "",
+        }
+        self.expect_one("is not in HEADERS of (base)", changed)
+
+    def test_a_header_that_nothing_includes_is_dead(self) -> None:
+        self.expect_one("name or delete it", {"virtaccel/base/dead.h": ""})
+
     def test_a_file_that_no_list_names_is_dead(self) -> None:
-        self.expect_one("name it or delete it", {"virtaccel/wire/sub/dead.cpp": ""})
+        self.expect_one("name or delete it", {"virtaccel/wire/sub/dead.cpp": ""})
 
 
 if __name__ == "__main__":
