@@ -75,7 +75,7 @@ void DeviceRing::begin_epoch(std::uint16_t next_available, std::uint16_t next_us
 // Looks for new chains once the known ones are popped. A well-behaved driver never has more in the
 // ring than its size; one that claims so would have old entries walked again.
 inline bool DeviceRing::look() {
-    if (broken_) {
+    if (broken_ || ring_.size == 0) [[unlikely]] {
         return false;
     }
     seen_available_ = ring_.available_index();
@@ -210,7 +210,7 @@ void DeviceRing::flush() {
 }
 
 bool DeviceRing::want_notifications(bool wanted) {
-    if (ring_.size == 0) {
+    if (ring_.size == 0) [[unlikely]] {
         return false;
     }
     ring_.want_notifications(wanted);

@@ -23,7 +23,7 @@ struct DeviceRingOptions {
     std::uint32_t chain_descriptors_max = 256;
     RingThreads threads = RingThreads::two;
     // Wakes the driver after completions.
-    Notify driver;
+    Notify driver{};
 };
 
 // Not started until `start`: an unstarted ring pops nothing and completes nothing. One thread uses

@@ -33,6 +33,7 @@ std::expected<void, RingRefusal> DriverRing::start(const RingMemory& ring) {
         if (records_.empty() || following_.empty()) {
             ring_ = {};
             free_count_ = 0;
+            broken_ = true;
             return std::unexpected{RingRefusal::out_of_memory};
         }
     }
@@ -118,7 +119,7 @@ Posted DriverRing::post(std::span<const Piece> readable, std::span<const Piece> 
 }
 
 void DriverRing::kick() {
-    if (ring_.size == 0 || broken_) [[unlikely]] {
+    if (broken_) [[unlikely]] {
         return;
     }
     order_publication(options_.threads);
@@ -135,7 +136,7 @@ std::nullopt_t DriverRing::fail() {
 
 // Looks for new completions once the known ones are taken; more than are in flight is a lie.
 bool DriverRing::look() {
-    if (ring_.size == 0 || broken_) [[unlikely]] {
+    if (broken_) [[unlikely]] {
         return false;
     }
     seen_used_ = ring_.used_index();

@@ -39,13 +39,12 @@ struct DriverRingOptions {
     // The longest chain that the device walks, from its configuration.
     std::uint32_t chain_descriptors_max = 256;
     RingThreads threads = RingThreads::two;
-    AddressMap addresses;
+    AddressMap addresses{};
     // Makes the device look.
-    Notify device;
+    Notify device{};
 };
 
-// Not started until `start`: an unstarted ring takes no chain and completes nothing. One thread
-// uses it.
+// Until `start` it is as good as broken. One thread uses it.
 class DriverRing final : public DriverPort {
   public:
     // `memory` outlives the ring.
@@ -110,7 +109,7 @@ class DriverRing final : public DriverPort {
     std::uint32_t free_count_ = 0;
     std::uint32_t in_flight_ = 0;
     std::uint32_t chain_max_ = 0;
-    bool broken_ = false;
+    bool broken_ = true;
     Array<Record> records_;
     // The free list, and the order of each posted chain's descriptors.
     Array<std::uint16_t> following_;
