@@ -1,5 +1,6 @@
 #pragma once
-// The schema as plain data, gathered once from the templates so that each document is an ordinary loop.
+// The schema as plain data, gathered once from the templates so that each document is an ordinary
+// loop.
 
 #include <cstddef>
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace virtaccel::print {
 
-// A member of a record. `width` is one element's bytes, `count` the elements of an array (1 otherwise).
+// A member of a record. `width` is one element's bytes, `count` the elements of an array (1
+// otherwise).
 struct FieldData {
     std::string name;
     std::size_t offset = 0;
@@ -36,8 +38,8 @@ struct RefusalData {
     std::string when;
 };
 
-// A command. Record names are empty where there is no fixed part; tails are "none", "data", "artifact"
-// or "bindings"; `reply_bytes` is the writable capacity without a data tail.
+// A command. Record names are empty where there is no fixed part; tails are "none", "data",
+// "artifact" or "bindings"; `reply_bytes` is the writable capacity without a data tail.
 struct CommandData {
     unsigned opcode = 0;
     std::string name;

@@ -202,10 +202,11 @@ std::string layout_json() {
     }
     std::string commands_text;
     for (const CommandData& command : commands()) {
-        commands_text += fmt::format(
-            R"({}    {{"opcode": {}, "name": "{}", "request": "{}", "request_tail": "{}", "reply": "{}", "reply_tail": "{}"}})",
-            commands_text.empty() ? "" : ",\n", command.opcode, command.name, command.request,
-            command.request_tail, command.reply, command.reply_tail);
+        commands_text +=
+            fmt::format(R"({}    {{"opcode": {}, "name": "{}", "request": "{}", )"
+                        R"("request_tail": "{}", "reply": "{}", "reply_tail": "{}"}})",
+                        commands_text.empty() ? "" : ",\n", command.opcode, command.name,
+                        command.request, command.request_tail, command.reply, command.reply_tail);
     }
     std::string statuses;
     for (const StatusRow& row : status_rows) {

@@ -1,6 +1,6 @@
 #pragma once
-// The documents that are printed from the schema: one function a file. The one thing to know: nothing in
-// them is written by hand, and a test compares them with what stands in spec/printed/.
+// The documents that are printed from the schema: one function a file. The one thing to know:
+// nothing in them is written by hand, and a test compares them with what stands in spec/printed/.
 
 #include <functional>
 #include <string>

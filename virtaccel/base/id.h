@@ -2,7 +2,7 @@
 // Names of guest-visible objects. The kind is part of the type, so that a buffer ID is not passed
 // where a program ID is meant; the value is opaque to everyone but the device's object table.
 
-#include <compare>
+#include <compare>  // IWYU pragma: keep
 #include <cstdint>
 
 namespace virtaccel {

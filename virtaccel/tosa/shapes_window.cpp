@@ -1,8 +1,8 @@
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "virtaccel/base/checked.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/tosa/attributes.h"
@@ -84,7 +84,7 @@ Window axis_of(const Conv2dAttribute& attribute, std::int64_t size, std::int64_t
 }
 
 Checked<void> check_power_of_two(std::string_view what, std::int64_t value) {
-    if (std::has_single_bit(static_cast<std::uint64_t>(value))) {
+    if (is_power_of_two(static_cast<std::uint64_t>(value))) {
         return {};
     }
     return refuse(Status::invalid_argument, "its ", what, " (", value, ") must be a power of two");

@@ -3,9 +3,11 @@
 // side.
 
 #include <algorithm>
+#include <cstdint>
 
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::wire {
 

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "virtaccel/base/checked.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
