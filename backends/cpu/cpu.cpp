@@ -96,9 +96,10 @@ std::uint64_t deadline_after(std::uint64_t timeout_ns) {
 
 }  // namespace
 
-CpuBackend::CpuBackend(const Memory& memory, std::unique_ptr<Executor> executor,
-                       std::string description) noexcept
+CpuBackend::CpuBackend(const Memory& memory, const Options& options,
+                       std::unique_ptr<Executor> executor, std::string description) noexcept
     : memory_(memory),
+      options_(options),
       description_(std::move(description)),
       buffers_(memory),
       events_(memory),
@@ -156,7 +157,7 @@ Result<backend::PreparedHandle> CpuBackend::prepare(const backend::Artifact& art
     if (prepared == nullptr) {
         return fail(Status::out_of_memory);
     }
-    VIRTACCEL_TRY_ASSIGN(prepared->program, prepare_program(memory_, artifact));
+    VIRTACCEL_TRY_ASSIGN(prepared->program, prepare_program(memory_, artifact, options_.threads));
     preparation_ns_.fetch_add(host::now_ns() - start, std::memory_order_relaxed);
     return backend::PreparedHandle{.object = prepared.release()};
 }
@@ -273,7 +274,7 @@ Result<backend::AnyBackend> make(const Memory& memory, const Options& options) {
     }
     try {
         auto executor = std::make_unique<Executor>(options.threads);
-        return backend::make_owned<CpuBackend>(memory, memory, std::move(executor),
+        return backend::make_owned<CpuBackend>(memory, memory, options, std::move(executor),
                                                describe(options.threads));
     } catch (const std::exception&) {
         return fail(Status::out_of_memory);

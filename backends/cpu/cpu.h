@@ -50,7 +50,7 @@ struct Options {
 class CpuBackend {
   public:
     // `memory` outlives this and is used from every thread that runs `prepare`. Use `make`.
-    CpuBackend(const Memory& memory, std::unique_ptr<Executor> executor,
+    CpuBackend(const Memory& memory, const Options& options, std::unique_ptr<Executor> executor,
                std::string description) noexcept;
     CpuBackend(const CpuBackend&) = delete;
     CpuBackend& operator=(const CpuBackend&) = delete;
@@ -108,6 +108,7 @@ class CpuBackend {
     [[nodiscard]] bool fill(Event& event, std::span<const backend::Binding> bindings) const;
 
     Memory memory_;
+    Options options_;
     std::string description_;
     backend::HostBuffers buffers_;
     backend::EventPool<Event> events_;

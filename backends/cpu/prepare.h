@@ -1,6 +1,7 @@
 #pragma once
 // An artifact becomes a program, or one sentence for each reason why not.
 
+#include <cstdint>
 #include <memory>
 
 #include "backends/cpu/program.h"
@@ -13,6 +14,7 @@ namespace virtaccel::backends::cpu {
 // Pure; any thread. What may be thrown on the way (no memory, oneDNN) ends here. `threads` is how
 // many will share each step.
 [[nodiscard]] Result<std::unique_ptr<Program>> prepare_program(const Memory& memory,
-                                                               const backend::Artifact& artifact);
+                                                               const backend::Artifact& artifact,
+                                                               std::uint32_t threads);
 
 }  // namespace virtaccel::backends::cpu

@@ -24,6 +24,7 @@ struct ProgramSlot {
 struct SlotValue {
     ValueId value = 0;
     std::uint32_t slot = 0;
+    std::uint64_t offset = 0;
 };
 
 struct Program {
@@ -39,7 +40,7 @@ struct Program {
     // Puts a submission's ranges, one for each slot, behind the values that are theirs.
     void bind(std::span<std::byte* const> ranges) {
         for (const SlotValue& bound : slot_values) {
-            addresses[bound.value] = ranges[bound.slot];
+            addresses[bound.value] = ranges[bound.slot] + bound.offset;
         }
     }
 

@@ -1,0 +1,382 @@
+#include "backends/cpu/lowering.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/arena.h"
+#include "backends/cpu/block.h"
+#include "backends/cpu/operators.h"
+#include "backends/cpu/ops/copy.h"
+#include "backends/cpu/program.h"
+#include "backends/cpu/step.h"
+#include "virtaccel/base/memory.h"
+#include "virtaccel/base/panic.h"
+#include "virtaccel/base/vocabulary.h"
+#include "virtaccel/tosa/analysis.h"
+#include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/types.h"
+
+namespace virtaccel::backends::cpu {
+
+namespace {
+
+// Work of fewer operations is not worth waking anybody for.
+constexpr std::uint64_t operations_per_part_min = std::uint64_t{1} << 15U;
+// More parts than threads, so that a thread which comes late leaves little undone.
+constexpr std::uint64_t parts_per_thread = 3;
+
+// What kernels want of an element's address: its own size, as far as C++ has a type for it.
+std::uint64_t alignment_of(tosa::DType dtype) {
+    switch (tosa::bits_of(dtype).value_or(8)) {
+        case 64:
+            return 8;
+        case 32:
+            return 4;
+        case 16:
+            return 2;
+        default:
+            return 1;
+    }
+}
+
+}  // namespace
+
+Lowering::Lowering(const Memory& memory, const tosa::Graph& graph, const tosa::Analysis& analysis,
+                   const LoweringOptions& options)
+    : memory_(memory),
+      graph_(graph),
+      analysis_(analysis),
+      options_(options),
+      taken_(analysis.order.size()),
+      deferred_(analysis.order.size()) {}
+
+std::unique_ptr<Program> Lowering::run() {
+    auto program = std::make_unique<Program>();
+    set_up_values();
+    set_up_slots(*program);
+    know_constants();
+    lower_operators();
+    copy_to_other_slots();
+    keep_constants(*program);
+    place_in_arena(*program);
+    fill_addresses(*program);
+    program->steps = std::move(steps_);
+    charge(sizeof(Program) + (values_.size() * sizeof(std::byte*)));
+    program->resident_bytes = resident_bytes_;
+    return program;
+}
+
+ValueId Lowering::add_value(std::uint64_t bytes, Home home) {
+    const auto id = static_cast<ValueId>(values_.size());
+    values_.push_back({.bytes = bytes, .parent = id, .home = home});
+    return id;
+}
+
+void Lowering::set_up_values() {
+    values_.reserve(graph_.tensors().size());
+    for (std::size_t i = 0; i < graph_.tensors().size(); ++i) {
+        const tosa::TensorLife& life = analysis_.tensors[i];
+        Home home = Home::none;
+        switch (life.origin) {
+            case tosa::Origin::constant:
+            case tosa::Origin::folded:
+                home = Home::constant;
+                break;
+            case tosa::Origin::computed:
+                home = Home::arena;
+                break;
+            default:
+                break;
+        }
+        const ValueId id = add_value(graph_.tensors()[i].bytes, home);
+        values_[id].last_use = life.last_use == tosa::nowhere ? 0 : life.last_use;
+    }
+}
+
+// A tensor lies in the first slot that is bound to it.
+void Lowering::set_up_slots(Program& program) {
+    for (std::uint32_t i = 0; i < analysis_.slots.size(); ++i) {
+        const tosa::Slot& slot = analysis_.slots[i];
+        const bool is_input = slot.kind == tosa::SlotKind::input;
+        program.slots.push_back(
+            {.bytes = slot.bytes,
+             .alignment = std::min<std::uint64_t>(alignment_of(tensor(slot.tensor).dtype), 4),
+             .access = is_input ? Access::read : Access::write});
+        Value& value = values_[slot.tensor];
+        if (is_input || value.home == Home::arena) {
+            value.home = is_input ? Home::input : Home::output;
+            value.slot = i;
+        }
+    }
+}
+
+// Bytes for a value that is about to be known.
+std::byte* Lowering::know(ValueId value) {
+    const std::uint64_t bytes = values_[value].bytes;
+    if (bytes > options_.resident_bytes_max - known_size_) {
+        throw TooManyResidentBytes{};
+    }
+    known_size_ += bytes;
+    known_bytes_.emplace_back(memory_, static_cast<std::size_t>(bytes));
+    values_[value].known = known_bytes_.back().data();
+    return known_bytes_.back().data();
+}
+
+// Constants are used where the model has them, if that is an address for their type.
+void Lowering::know_constants() {
+    for (std::size_t i = 0; i < graph_.tensors().size(); ++i) {
+        const tosa::Tensor& constant = graph_.tensors()[i];
+        if (analysis_.tensors[i].origin != tosa::Origin::constant || constant.bytes == 0) {
+            continue;
+        }
+        const auto address = reinterpret_cast<std::uintptr_t>(constant.data.data());
+        if (address % alignment_of(constant.dtype) == 0) {
+            values_[i].known = constant.data.data();
+        } else {
+            std::memcpy(know(static_cast<ValueId>(i)), constant.data.data(), constant.data.size());
+        }
+    }
+}
+
+void Lowering::lower_operators() {
+    for (position_ = 0; position_ < analysis_.order.size(); ++position_) {
+        if (deferred_[position_]) {
+            deferred_[position_](*this);
+        } else if (!taken_[position_]) {
+            const tosa::Operator& op = operator_at(position_);
+            support_of(op.op)->lower(*this, op);
+        }
+    }
+}
+
+void Lowering::emit(std::unique_ptr<Step> step, std::span<const ValueId> reads, ValueId write) {
+    if (write < graph_.tensors().size() && is_known(write)) {
+        run_now(*step, reads, write);
+        scratch_.clear();
+        return;
+    }
+    charge(step->resident_bytes());
+    std::vector<ValueId> touched{reads.begin(), reads.end()};
+    touched.push_back(write);
+    touched.insert(touched.end(), scratch_.begin(), scratch_.end());
+    scratch_.clear();
+    steps_.push_back(std::move(step));
+    touched_.push_back(std::move(touched));
+}
+
+void Lowering::run_now(Step& step, std::span<const ValueId> reads, ValueId write) {
+    std::vector<std::byte*> addresses(values_.size());
+    for (const ValueId read : reads) {
+        // Steps never write what they read.
+        addresses[read] = const_cast<std::byte*>(values_[read].known);
+    }
+    addresses[write] = values_[write].known == nullptr
+                           ? know(write)
+                           : const_cast<std::byte*>(values_[write].known);
+    std::vector<Block> scratch;
+    for (const ValueId id : scratch_) {
+        scratch.emplace_back(memory_, static_cast<std::size_t>(values_[id].bytes));
+        addresses[id] = scratch.back().data();
+    }
+    for (std::uint32_t part = 0; part < step.parts(); ++part) {
+        step.run({.addresses = addresses}, part);
+    }
+}
+
+Lowering::Found Lowering::find(ValueId value) const {
+    Found found{.root = value};
+    while (values_[found.root].parent != found.root) {
+        found.offset += values_[found.root].offset;
+        found.root = values_[found.root].parent;
+    }
+    return found;
+}
+
+bool Lowering::join(ValueId output, ValueId input) {
+    if (is_known(output)) {
+        values_[output].known = values_[input].known;
+        return true;
+    }
+    if (values_[output].home == Home::output) {
+        return place_inside(input, output, 0);
+    }
+    const Found found = find(input);
+    values_[output].parent = found.root;
+    values_[output].offset = found.offset;
+    Value& root = values_[found.root];
+    root.last_use = std::max(root.last_use, values_[output].last_use);
+    return true;
+}
+
+bool Lowering::place_inside(ValueId part, ValueId whole, std::uint64_t offset) {
+    const ValueId root = find(part).root;
+    const ValueId target = find(whole).root;
+    if (values_[root].home != Home::arena || values_[root].bytes != values_[part].bytes ||
+        root == target) {
+        return false;
+    }
+    values_[root].parent = whole;
+    values_[root].offset = offset;
+    values_[target].last_use = std::max(values_[target].last_use, values_[root].last_use);
+    return true;
+}
+
+bool Lowering::compute_in_place(ValueId output, ValueId input) {
+    const Value& root = values_[find(input).root];
+    return !is_known(output) && root.home == Home::arena && root.last_use <= position_ &&
+           root.bytes == values_[input].bytes && root.bytes == values_[output].bytes &&
+           join(output, input);
+}
+
+ValueId Lowering::add_scratch(std::uint64_t bytes) {
+    const ValueId id = add_value(bytes, Home::arena);
+    scratch_.push_back(id);
+    return id;
+}
+
+std::uint32_t Lowering::parts_for(std::uint64_t parts_max, std::uint64_t operations) const {
+    if (options_.threads == 1) {
+        return 1;
+    }
+    const std::uint64_t worthwhile =
+        std::min(options_.threads * parts_per_thread, operations / operations_per_part_min);
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(worthwhile, 1, parts_max));
+}
+
+std::uint32_t Lowering::only_reader(tosa::TensorIndex index) const {
+    const tosa::TensorLife& life = analysis_.tensors[index];
+    const std::uint32_t reader = life.first_use;
+    if (life.origin != tosa::Origin::computed || reader != life.last_use ||
+        reader >= analysis_.order.size() || life.slot != tosa::nowhere || taken_[reader] ||
+        std::ranges::count(operator_at(reader).inputs, index) != 1) {
+        return tosa::nowhere;
+    }
+    return reader;
+}
+
+const tosa::Operator* Lowering::producer_of(tosa::TensorIndex index) const {
+    const tosa::OperatorIndex producer = analysis_.tensors[index].producer;
+    return producer == tosa::nowhere ? nullptr : &graph_.operators()[producer];
+}
+
+void Lowering::keep_until(ValueId value, std::uint32_t position) {
+    Value& root = values_[find(value).root];
+    root.last_use = std::max(root.last_use, position);
+}
+
+void Lowering::defer(std::uint32_t position, std::function<void(Lowering&)> emission) {
+    VIRTACCEL_CHECK(taken_[position] && !deferred_[position]);
+    deferred_[position] = std::move(emission);
+}
+
+// Outputs that are inputs, constants, or bound to an earlier slot too.
+void Lowering::copy_to_other_slots() {
+    for (std::uint32_t i = analysis_.input_count; i < analysis_.slots.size(); ++i) {
+        const tosa::TensorIndex source = analysis_.slots[i].tensor;
+        const Value& value = values_[source];
+        if (value.home == Home::output && value.slot == i) {
+            continue;
+        }
+        const ValueId target = add_value(value.bytes, Home::output);
+        values_[target].slot = i;
+        emit(std::make_unique<ops::CopyAll>(source, target, value.bytes), {source}, target);
+    }
+}
+
+// Known values that steps read outlive the model's bytes.
+void Lowering::keep_constants(Program& program) {
+    std::map<const std::byte*, std::byte*> kept;
+    for (const auto& touched : touched_) {
+        for (const ValueId id : touched) {
+            Value& value = values_[id];
+            if (value.known == nullptr || value.address != nullptr) {
+                continue;
+            }
+            std::byte*& address = kept[value.known];
+            if (address == nullptr) {
+                charge(value.bytes);
+                program.constants.emplace_back(memory_, static_cast<std::size_t>(value.bytes));
+                address = program.constants.back().data();
+                std::memcpy(address, value.known, static_cast<std::size_t>(value.bytes));
+            }
+            value.address = address;
+        }
+    }
+    known_bytes_.clear();
+}
+
+void Lowering::place_in_arena(Program& program) {
+    struct Life {
+        std::uint32_t first = tosa::nowhere;
+        std::uint32_t last = 0;
+        std::uint64_t offset = 0;
+    };
+
+    std::vector<Life> lives(values_.size());
+    std::vector<std::vector<ValueId>> born(touched_.size());
+    std::vector<std::vector<ValueId>> dead(touched_.size());
+    for (std::uint32_t step = 0; step < touched_.size(); ++step) {
+        for (const ValueId id : touched_[step]) {
+            const ValueId root = find(id).root;
+            if (values_[root].home != Home::arena) {
+                continue;
+            }
+            if (lives[root].first == tosa::nowhere) {
+                lives[root].first = step;
+                born[step].push_back(root);
+            }
+            lives[root].last = step;
+        }
+    }
+    for (ValueId id = 0; id < lives.size(); ++id) {
+        if (lives[id].first != tosa::nowhere) {
+            dead[lives[id].last].push_back(id);
+        }
+    }
+    ArenaPlan plan;
+    for (std::uint32_t step = 0; step < touched_.size(); ++step) {
+        for (const ValueId id : born[step]) {
+            lives[id].offset = plan.take(values_[id].bytes);
+        }
+        for (const ValueId id : dead[step]) {
+            plan.give(lives[id].offset, values_[id].bytes);
+        }
+    }
+    charge(plan.size());
+    program.arena = Block{memory_, static_cast<std::size_t>(plan.size())};
+    for (ValueId id = 0; id < lives.size(); ++id) {
+        if (lives[id].first != tosa::nowhere) {
+            values_[id].address = program.arena.data() + lives[id].offset;
+        }
+    }
+}
+
+void Lowering::fill_addresses(Program& program) {
+    program.addresses.resize(values_.size());
+    for (ValueId id = 0; id < values_.size(); ++id) {
+        const Found found = find(id);
+        const Value& root = values_[found.root];
+        if (root.home == Home::input || root.home == Home::output) {
+            program.slot_values.push_back({.value = id, .slot = root.slot, .offset = found.offset});
+        } else if (root.address != nullptr) {
+            program.addresses[id] = root.address + found.offset;
+        }
+    }
+}
+
+void Lowering::charge(std::uint64_t bytes) {
+    if (bytes > options_.resident_bytes_max - resident_bytes_) {
+        throw TooManyResidentBytes{};
+    }
+    resident_bytes_ += bytes;
+}
+
+}  // namespace virtaccel::backends::cpu

@@ -1,0 +1,177 @@
+#pragma once
+// A checked graph on its way to a program. Operators' lower functions (ops/) see this class: they
+// look at operands, and emit steps or join values. The one thing to know: an operator whose inputs
+// are all known is emitted like any other, and runs at once, here, so that folding needs no code of
+// its own.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/cpu/block.h"
+#include "backends/cpu/program.h"
+#include "backends/cpu/step.h"
+#include "virtaccel/base/memory.h"
+#include "virtaccel/base/result.h"
+#include "virtaccel/tosa/analysis.h"
+#include "virtaccel/tosa/graph.h"
+
+namespace virtaccel::backends::cpu {
+
+// What a program may keep, and how many threads will share its steps.
+struct LoweringOptions {
+    std::uint64_t resident_bytes_max = 0;
+    std::uint32_t threads = 1;
+};
+
+// Thrown by a lowering that would keep more than `resident_bytes_max`.
+struct TooManyResidentBytes {};
+
+class Lowering {
+  public:
+    // `graph` and `analysis` outlive this. The ID of a tensor's value is the tensor's index.
+    Lowering(const Memory& memory, const tosa::Graph& graph, const tosa::Analysis& analysis,
+             const LoweringOptions& options);
+
+    // Lowers all that is alive, in order, and packs it up. Once. Operators are all in the table.
+    [[nodiscard]] std::unique_ptr<Program> run();
+
+    [[nodiscard]] const Memory& memory() const { return memory_; }
+
+    [[nodiscard]] const tosa::Tensor& tensor(tosa::TensorIndex index) const {
+        return graph_.tensors()[index];
+    }
+
+    // Whether a tensor is a constant of the model or computed from nothing else. In the order of
+    // lowering, its bytes are then there.
+    [[nodiscard]] bool is_known(tosa::TensorIndex index) const {
+        const tosa::Origin origin = analysis_.tensors[index].origin;
+        return origin == tosa::Origin::constant || origin == tosa::Origin::folded;
+    }
+
+    // A known tensor, aligned for its type.
+    template <class T>
+    [[nodiscard]] std::span<const T> known(tosa::TensorIndex index) const {
+        return {reinterpret_cast<const T*>(values_[index].known),
+                static_cast<std::size_t>(tensor(index).elements)};
+    }
+
+    [[nodiscard]] const std::byte* known_bytes(tosa::TensorIndex index) const {
+        return values_[index].known;
+    }
+
+    // Appends a step, or runs it at once if what it writes is to be known. Scratch that was added
+    // since the last step is this step's.
+    void emit(std::unique_ptr<Step> step, std::span<const ValueId> reads, ValueId write);
+
+    void emit(std::unique_ptr<Step> step, std::initializer_list<ValueId> reads, ValueId write) {
+        emit(std::move(step), std::span{reads.begin(), reads.size()}, write);
+    }
+
+    // Makes `output` the same bytes as `input`, which has as many. False if they cannot be, because
+    // both belong to the caller: copy then.
+    [[nodiscard]] bool join(ValueId output, ValueId input);
+
+    // Makes `part` lie at `offset` in `whole`. False as for `join`, or if it lies elsewhere
+    // already.
+    [[nodiscard]] bool place_inside(ValueId part, ValueId whole, std::uint64_t offset);
+
+    // Lets the operator that is being lowered compute `output` over `input`, if that has as many
+    // bytes and nobody needs it any more. Whether it does.
+    [[nodiscard]] bool compute_in_place(ValueId output, ValueId input);
+
+    // Whether two values share bytes.
+    [[nodiscard]] bool is_shared(ValueId a, ValueId b) const {
+        return find(a).root == find(b).root;
+    }
+
+    // A value of the program's own, for the step that is emitted next with it.
+    [[nodiscard]] ValueId add_scratch(std::uint64_t bytes);
+
+    // How many parts to make of work that has at most `parts_max`, for about `operations` in all.
+    [[nodiscard]] std::uint32_t parts_for(std::uint64_t parts_max, std::uint64_t operations) const;
+
+    // For fusion. The position of the one operator that reads `tensor`, once, if that tensor is
+    // nothing but a step between the two and the operator is not taken; else nowhere.
+    [[nodiscard]] std::uint32_t only_reader(tosa::TensorIndex tensor) const;
+
+    [[nodiscard]] const tosa::Operator& operator_at(std::uint32_t position) const {
+        return graph_.operators()[analysis_.order[position]];
+    }
+
+    [[nodiscard]] std::uint32_t position() const { return position_; }
+
+    // The operator at `position` is lowered by somebody else.
+    void take(std::uint32_t position) { taken_[position] = true; }
+
+    // The position of a live operator.
+    [[nodiscard]] std::uint32_t position_of(const tosa::Operator& op) const {
+        return analysis_.tensors[op.outputs[0]].defined_at;
+    }
+
+    // The operator whose output `tensor` is, or null.
+    [[nodiscard]] const tosa::Operator* producer_of(tosa::TensorIndex tensor) const;
+
+    // `value` is read by the operator at `position` too.
+    void keep_until(ValueId value, std::uint32_t position);
+
+    // Calls `emission` at the turn of the operator at `position`, which is taken. What it will read
+    // has to be kept until then.
+    void defer(std::uint32_t position, std::function<void(Lowering&)> emission);
+
+  private:
+    enum class Home : std::uint8_t { none, constant, arena, input, output };
+
+    // A value lies in the bytes of its root, which is itself or another value's, at an offset.
+    struct Value {
+        std::uint64_t bytes = 0;
+        const std::byte* known = nullptr;
+        ValueId parent = 0;
+        std::uint64_t offset = 0;
+        // Of a root, for all that lies in it: where it is, and the last operator that needs it.
+        Home home = Home::none;
+        std::uint32_t slot = 0;
+        std::uint32_t last_use = 0;
+        std::byte* address = nullptr;  // of a constant that is kept, or in the arena
+    };
+
+    struct Found {
+        ValueId root = 0;
+        std::uint64_t offset = 0;
+    };
+
+    [[nodiscard]] Found find(ValueId value) const;
+    [[nodiscard]] ValueId add_value(std::uint64_t bytes, Home home);
+    [[nodiscard]] std::byte* know(ValueId value);
+    void set_up_values();
+    void set_up_slots(Program& program);
+    void know_constants();
+    void lower_operators();
+    void run_now(Step& step, std::span<const ValueId> reads, ValueId write);
+    void copy_to_other_slots();
+    void keep_constants(Program& program);
+    void place_in_arena(Program& program);
+    void fill_addresses(Program& program);
+    void charge(std::uint64_t bytes);
+
+    Memory memory_;
+    const tosa::Graph& graph_;
+    const tosa::Analysis& analysis_;
+    LoweringOptions options_;
+    std::vector<Value> values_;
+    std::vector<bool> taken_;
+    std::vector<std::function<void(Lowering&)>> deferred_;
+    std::uint32_t position_ = 0;
+    Steps steps_;
+    std::vector<std::vector<ValueId>> touched_;  // by each step
+    std::vector<ValueId> scratch_;               // of the next step
+    std::vector<Block> known_bytes_;             // all that is known and not as the model has it
+    std::uint64_t known_size_ = 0;
+    std::uint64_t resident_bytes_ = 0;
+};
+
+}  // namespace virtaccel::backends::cpu

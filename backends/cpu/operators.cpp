@@ -1,0 +1,154 @@
+#include "backends/cpu/operators.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "backends/cpu/ops/lower.h"
+#include "virtaccel/backend/contract.h"
+#include "virtaccel/tosa/analysis.h"
+#include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/refusal.h"
+#include "virtaccel/tosa/types.h"
+
+namespace virtaccel::backends::cpu {
+
+namespace {
+
+using tosa::DType;
+using tosa::Op;
+
+constexpr Types fp32[] = {{DType::fp32, DType::fp32}};
+constexpr Types fp32_and_int32[] = {{DType::fp32, DType::fp32}, {DType::int32, DType::int32}};
+constexpr Types comparisons[] = {{DType::fp32, DType::boolean}, {DType::int32, DType::boolean}};
+constexpr Types resizes[] = {
+    {DType::fp32, DType::fp32}, {DType::int8, DType::int8}, {DType::int8, DType::int32}};
+constexpr Types casts[] = {
+    {DType::fp16, DType::fp32},     {DType::bf16, DType::fp32},    {DType::fp32, DType::fp16},
+    {DType::fp32, DType::bf16},     {DType::fp32, DType::int8},    {DType::fp32, DType::int16},
+    {DType::fp32, DType::int32},    {DType::int8, DType::fp32},    {DType::int16, DType::fp32},
+    {DType::int32, DType::fp32},    {DType::boolean, DType::int8}, {DType::boolean, DType::int16},
+    {DType::boolean, DType::int32}, {DType::int8, DType::boolean}, {DType::int16, DType::boolean},
+    {DType::int32, DType::boolean}, {DType::int8, DType::int16},   {DType::int8, DType::int32},
+    {DType::int16, DType::int8},    {DType::int16, DType::int32},  {DType::int32, DType::int8},
+    {DType::int32, DType::int16},
+};
+
+// Elements that lie byte by byte in memory.
+std::string_view whole_bytes(const Candidate& candidate) {
+    const DType dtype = candidate.output().dtype;
+    return dtype == DType::int4 || dtype == DType::int48
+               ? std::string_view{"works on elements of 1, 2, 4 or 8 bytes only"}
+               : std::string_view{};
+}
+
+std::string_view known_weights(const Candidate& candidate) {
+    return candidate.is_known(1) && candidate.is_known(2)
+               ? std::string_view{}
+               : std::string_view{"must have weights and a bias that are constant"};
+}
+
+template <std::size_t first>
+std::string_view known_from(const Candidate& candidate) {
+    for (std::size_t i = first; i < candidate.op.inputs.size(); ++i) {
+        if (!candidate.is_known(i)) {
+            return "must have operands for its shape and its padding that are constant";
+        }
+    }
+    return {};
+}
+
+// In the order of the operators' names.
+constexpr OperatorSupport rows[] = {
+    {Op::add, fp32_and_int32, nullptr, ops::lower_add},
+    {Op::avg_pool2d, fp32, nullptr, ops::lower_avg_pool2d},
+    {Op::cast, casts, nullptr, ops::lower_cast},
+    {Op::clamp, fp32, nullptr, ops::lower_clamp},
+    {Op::concat, {}, whole_bytes, ops::lower_concat},
+    {Op::constant, {}, nullptr, ops::lower_nothing},
+    {Op::const_shape, {}, nullptr, ops::lower_nothing},
+    {Op::conv2d, fp32, known_weights, ops::lower_conv2d},
+    {Op::depthwise_conv2d, fp32, known_weights, ops::lower_depthwise_conv2d},
+    {Op::equal, comparisons, nullptr, ops::lower_equal},
+    {Op::greater, comparisons, nullptr, ops::lower_greater},
+    {Op::greater_equal, comparisons, nullptr, ops::lower_greater_equal},
+    {Op::identity, {}, nullptr, ops::lower_identity},
+    {Op::matmul, fp32, nullptr, ops::lower_matmul},
+    {Op::max_pool2d, fp32, nullptr, ops::lower_max_pool2d},
+    {Op::maximum, fp32_and_int32, nullptr, ops::lower_maximum},
+    {Op::minimum, fp32_and_int32, nullptr, ops::lower_minimum},
+    {Op::mul, fp32_and_int32, known_from<2>, ops::lower_mul},
+    {Op::pad,
+     {},
+     [](const Candidate& candidate) {
+         const std::string_view against = whole_bytes(candidate);
+         return against.empty() ? known_from<1>(candidate) : against;
+     },
+     ops::lower_pad},
+    {Op::reduce_sum, fp32_and_int32, nullptr, ops::lower_reduce_sum},
+    {Op::reshape, {}, known_from<1>, ops::lower_identity},
+    {Op::resize, resizes, known_from<1>, ops::lower_resize},
+    {Op::select, {}, whole_bytes, ops::lower_select},
+    {Op::sigmoid, fp32, nullptr, ops::lower_sigmoid},
+    {Op::sub, fp32_and_int32, nullptr, ops::lower_sub},
+    {Op::transpose, {}, whole_bytes, ops::lower_transpose},
+};
+
+// "The operator 92 (CONV2D) "
+tosa::Text subject_of(const tosa::Operator& op) {
+    tosa::Text text;
+    text.append("The operator ").append(op.index).append(" (").append(tosa::name_of(op.op));
+    return text.append(") ");
+}
+
+// The end of that sentence if the operator is refused, else empty.
+tosa::Text objection_to(const Candidate& candidate) {
+    tosa::Text text;
+    const OperatorSupport* const support = support_of(candidate.op.op);
+    if (support == nullptr) {
+        return text.append("is not among the CPU backend's operators yet: choose another backend.");
+    }
+    const DType output = candidate.output().dtype;
+    const DType input = candidate.op.inputs.empty() ? output : candidate.input(0).dtype;
+    const bool has_types = std::ranges::any_of(support->types, [&](const Types& types) {
+        return types.input == input && types.output == output;
+    });
+    if (!support->types.empty() && !has_types) {
+        return text.append("is not there yet for input (")
+            .append(tosa::name_of(input))
+            .append(") and output (")
+            .append(tosa::name_of(output))
+            .append("): choose another backend.");
+    }
+    if (support->objection != nullptr) {
+        if (const std::string_view against = support->objection(candidate); !against.empty()) {
+            return text.append(against).append(" on the CPU backend: choose another backend.");
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+const OperatorSupport* support_of(tosa::Op op) {
+    const auto* const row = std::ranges::find(rows, op, &OperatorSupport::op);
+    return row == std::end(rows) ? nullptr : row;
+}
+
+bool admit(const tosa::Graph& graph, const tosa::Analysis& analysis,
+           const backend::RefusalSink& refusals) {
+    bool admitted = true;
+    for (const tosa::OperatorIndex index : analysis.order) {
+        const tosa::Operator& op = graph.operators()[index];
+        const tosa::Text objection = objection_to({.graph = graph, .analysis = analysis, .op = op});
+        if (!objection.view().empty()) {
+            refusals(subject_of(op).append(objection.view()).view());
+            admitted = false;
+        }
+    }
+    return admitted;
+}
+
+}  // namespace virtaccel::backends::cpu

@@ -1,0 +1,164 @@
+// CONV2D and DEPTHWISE_CONV2D, together with the operators around them that one step can do.
+#include "backends/cpu/ops/convolution.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/clamp.h"
+#include "backends/cpu/ops/convolution_step.h"
+#include "backends/cpu/ops/lower.h"
+#include "backends/cpu/ops/padding.h"
+#include "backends/cpu/step.h"
+#include "virtaccel/tosa/attributes.h"
+#include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/refusal.h"
+#include "virtaccel/tosa/types.h"
+
+namespace virtaccel::backends::cpu::ops {
+
+namespace {
+
+Convolution convolution_of(const Lowering& lowering, const tosa::Operator& op) {
+    const auto& attribute = op.as<tosa::Conv2dAttribute>();
+    const tosa::Tensor& input = lowering.tensor(op.inputs[0]);
+    const tosa::Tensor& weights = lowering.tensor(op.inputs[1]);
+    const tosa::Tensor& output = lowering.tensor(op.outputs[0]);
+    const bool is_depthwise = op.op == tosa::Op::depthwise_conv2d;
+    const std::size_t kernel_axis = is_depthwise ? 0 : 1;
+    const auto axis = [&](std::size_t i) {
+        return WindowAxis{.input = input.shape[i + 1],
+                          .output = output.shape[i + 1],
+                          .kernel = weights.shape[kernel_axis + i],
+                          .stride = attribute.stride[i],
+                          .dilation = attribute.dilation[i],
+                          .pad = attribute.pad[2 * i]};
+    };
+    return {.window = {.batch = output.shape[0],
+                       .channels = input.shape[3],
+                       .y = axis(0),
+                       .x = axis(1)},
+            .output_channels = output.shape[3],
+            .is_depthwise = is_depthwise,
+            .input = op.inputs[0],
+            .output = op.outputs[0],
+            .weights = op.inputs[1],
+            .bias = op.inputs[2],
+            .residual = std::nullopt,
+            .clamp = std::nullopt};
+}
+
+// A PAD before the convolution that left its work to it.
+void absorb_padding(const Lowering& lowering, Convolution& convolution) {
+    const tosa::Operator* const pad = lowering.producer_of(convolution.input);
+    if (pad == nullptr || lowering.is_known(convolution.input)) {
+        return;
+    }
+    if (reader_that_pads(lowering, *pad) == tosa::nowhere) {
+        return;
+    }
+    const auto padding = image_padding(lowering, *pad);
+    convolution.input = pad->inputs[0];
+    convolution.window.y.pad += padding->top;
+    convolution.window.y.input -= padding->top + padding->bottom;
+    convolution.window.x.pad += padding->left;
+    convolution.window.x.input -= padding->left + padding->right;
+}
+
+// What the ADD `op` adds to `sum`, if a convolution can; takes a PAD of its channels with it.
+std::optional<Residual> residual_of(Lowering& lowering, const tosa::Operator& op, ValueId sum) {
+    const ValueId other = op.inputs[0] == sum ? op.inputs[1] : op.inputs[0];
+    const tosa::Tensor& tensor = lowering.tensor(other);
+    if (lowering.is_known(other) ||
+        !std::ranges::equal(tensor.shape, lowering.tensor(op.outputs[0]).shape)) {
+        return std::nullopt;
+    }
+    const tosa::Operator* const pad = lowering.producer_of(other);
+    const std::uint32_t pad_position = pad == nullptr ? tosa::nowhere : lowering.position_of(*pad);
+    if (pad != nullptr && pad_position > lowering.position() &&
+        lowering.only_reader(other) != tosa::nowhere) {
+        const auto padding = image_padding(lowering, *pad);
+        if (padding && padding->top == 0 && padding->bottom == 0 && padding->left == 0 &&
+            padding->right == 0) {
+            lowering.take(pad_position);
+            return Residual{.value = pad->inputs[0],
+                            .channels = lowering.tensor(pad->inputs[0]).shape[3]};
+        }
+    }
+    return Residual{.value = other, .channels = tensor.shape[3]};
+}
+
+// Takes the operators after the convolution that it can do as it writes. The position of the last.
+std::uint32_t absorb_readers(Lowering& lowering, Convolution& convolution) {
+    std::uint32_t last = lowering.position();
+    while (!convolution.clamp) {
+        const std::uint32_t reader = lowering.only_reader(convolution.output);
+        if (reader == tosa::nowhere) {
+            break;
+        }
+        const tosa::Operator& op = lowering.operator_at(reader);
+        if (op.op == tosa::Op::clamp) {
+            convolution.clamp = clamp_of(op);
+        } else if (op.op == tosa::Op::add && !convolution.residual) {
+            convolution.residual = residual_of(lowering, op, convolution.output);
+            if (!convolution.residual) {
+                break;
+            }
+        } else {
+            break;
+        }
+        lowering.take(reader);
+        convolution.output = op.outputs[0];
+        last = reader;
+    }
+    return last;
+}
+
+void emit(Lowering& lowering, const Convolution& convolution) {
+    std::vector<ValueId> reads{convolution.input};
+    if (convolution.residual) {
+        reads.push_back(convolution.residual->value);
+        if (!lowering.is_shared(convolution.residual->value, convolution.input)) {
+            static_cast<void>(
+                lowering.compute_in_place(convolution.output, convolution.residual->value));
+        }
+    }
+    lowering.emit(make_convolution_step(lowering, convolution), reads, convolution.output);
+}
+
+void lower(Lowering& lowering, const tosa::Operator& op) {
+    Convolution convolution = convolution_of(lowering, op);
+    if (lowering.is_known(convolution.output)) {
+        lowering.emit(make_convolution_step(lowering, convolution), {convolution.input},
+                      convolution.output);
+        return;
+    }
+    absorb_padding(lowering, convolution);
+    const std::uint32_t last = absorb_readers(lowering, convolution);
+    if (last == lowering.position()) {
+        emit(lowering, convolution);
+        return;
+    }
+    lowering.keep_until(convolution.input, last);
+    if (convolution.residual) {
+        lowering.keep_until(convolution.residual->value, last);
+    }
+    lowering.defer(last, [convolution](Lowering& later) { emit(later, convolution); });
+}
+
+}  // namespace
+
+void lower_conv2d(Lowering& lowering, const tosa::Operator& op) {
+    lower(lowering, op);
+}
+
+void lower_depthwise_conv2d(Lowering& lowering, const tosa::Operator& op) {
+    lower(lowering, op);
+}
+
+}  // namespace virtaccel::backends::cpu::ops

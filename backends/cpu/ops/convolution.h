@@ -1,0 +1,40 @@
+#pragma once
+// A convolution over an NHWC image, with what follows it in one step: a bias, another image added,
+// and a clamp.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "backends/cpu/ops/clamp.h"
+#include "backends/cpu/ops/window.h"
+#include "backends/cpu/step.h"
+
+namespace virtaccel::backends::cpu::ops {
+
+// An image of the output's height and width that is added to a convolution's result. It may have
+// fewer channels; those it lacks are zero.
+struct Residual {
+    ValueId value = 0;
+    std::int64_t channels = 0;
+};
+
+struct Convolution {
+    // `window.channels` are the input's.
+    ImageWindow window;
+    std::int64_t output_channels = 1;
+    bool is_depthwise = false;
+    ValueId input = 0;
+    ValueId output = 0;
+    // Known tensors: OHWI (HWCM if depthwise), and one for each output channel or one for all.
+    ValueId weights = 0;
+    ValueId bias = 0;
+    std::optional<Residual> residual;
+    std::optional<Clamp> clamp;
+
+    [[nodiscard]] std::uint64_t rows() const {
+        return static_cast<std::uint64_t>(window.batch * window.y.output);
+    }
+};
+
+}  // namespace virtaccel::backends::cpu::ops

@@ -1,0 +1,47 @@
+#pragma once
+// How each operator becomes steps. Each function lowers one valid operator that the table admits.
+
+#include "virtaccel/tosa/graph.h"
+
+namespace virtaccel::backends::cpu {
+
+class Lowering;
+
+namespace ops {
+
+// CONST, CONST_SHAPE: their tensors are known.
+void lower_nothing(Lowering& lowering, const tosa::Operator& op);
+// IDENTITY, RESHAPE: the same bytes under another name.
+void lower_identity(Lowering& lowering, const tosa::Operator& op);
+
+// Elementwise (unary.cpp, binary.cpp, select.cpp, cast.cpp).
+void lower_add(Lowering& lowering, const tosa::Operator& op);
+void lower_cast(Lowering& lowering, const tosa::Operator& op);
+void lower_clamp(Lowering& lowering, const tosa::Operator& op);
+void lower_equal(Lowering& lowering, const tosa::Operator& op);
+void lower_greater(Lowering& lowering, const tosa::Operator& op);
+void lower_greater_equal(Lowering& lowering, const tosa::Operator& op);
+void lower_maximum(Lowering& lowering, const tosa::Operator& op);
+void lower_minimum(Lowering& lowering, const tosa::Operator& op);
+void lower_mul(Lowering& lowering, const tosa::Operator& op);
+void lower_select(Lowering& lowering, const tosa::Operator& op);
+void lower_sigmoid(Lowering& lowering, const tosa::Operator& op);
+void lower_sub(Lowering& lowering, const tosa::Operator& op);
+
+// Moving elements (copy.cpp).
+void lower_concat(Lowering& lowering, const tosa::Operator& op);
+void lower_pad(Lowering& lowering, const tosa::Operator& op);
+void lower_transpose(Lowering& lowering, const tosa::Operator& op);
+
+// Windows and axes (pooling.cpp, resize.cpp, reduction.cpp, matmul.cpp, convolution.cpp).
+void lower_avg_pool2d(Lowering& lowering, const tosa::Operator& op);
+void lower_conv2d(Lowering& lowering, const tosa::Operator& op);
+void lower_depthwise_conv2d(Lowering& lowering, const tosa::Operator& op);
+void lower_matmul(Lowering& lowering, const tosa::Operator& op);
+void lower_max_pool2d(Lowering& lowering, const tosa::Operator& op);
+void lower_reduce_sum(Lowering& lowering, const tosa::Operator& op);
+void lower_resize(Lowering& lowering, const tosa::Operator& op);
+
+}  // namespace ops
+
+}  // namespace virtaccel::backends::cpu
