@@ -69,7 +69,7 @@ CASES = {
     ],
     rules_tests.test_names: [
         ("a_test.cpp", "TEST(Ring, Loops) {\n}\n", "TEST(Ring, refuses_a_loop) {\n}\n"),
-        ("a_test.cpp", "TEST_F(Ring, loops_too) {\n}\n", "TEST_F(Ring, a_loop_ends) {\n}\n"),
+        ("a_test.cpp", "TEST_F(Ring, loops) {\n}\n", "TEST_F(Ring, a_loop_ends) {\n}\n"),
     ],
     rules_tests.test_assertions: [
         (

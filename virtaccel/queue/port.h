@@ -27,7 +27,6 @@ class DevicePort {
     DevicePort() = default;
     DevicePort(const DevicePort&) = delete;
     DevicePort& operator=(const DevicePort&) = delete;
-    virtual ~DevicePort() = default;
 
     // The next well-formed chain in available order, or nothing. Malformed chains are completed
     // here with used length 0 (spec §5 step 1); one call looks at no more heads than the queue has.
@@ -43,6 +42,10 @@ class DevicePort {
     // Asks the driver to notify (or not to). After enabling, returns true if a chain arrived
     // meanwhile, so that the caller pops again instead of waiting.
     virtual bool want_notifications(bool wanted) = 0;
+
+  protected:
+    // Whoever owns an end knows its class; deleting through this one would ask for operator delete.
+    ~DevicePort() = default;
 };
 
 // A completed request: the cookie it was posted with and the bytes the device says it wrote.
@@ -64,7 +67,6 @@ class DriverPort {
     DriverPort() = default;
     DriverPort(const DriverPort&) = delete;
     DriverPort& operator=(const DriverPort&) = delete;
-    virtual ~DriverPort() = default;
 
     // Posts one chain: `readable` pieces, then `writable` ones, none empty, all staying in place
     // and reachable by the device until completion. `cookie` comes back with it.
@@ -87,6 +89,9 @@ class DriverPort {
     // The most pieces one chain may have, and the most chains in flight (at two descriptors each).
     [[nodiscard]] virtual std::uint32_t chain_pieces_max() const = 0;
     [[nodiscard]] virtual std::uint32_t depth_max() const = 0;
+
+  protected:
+    ~DriverPort() = default;
 };
 
 }  // namespace virtaccel::queue
