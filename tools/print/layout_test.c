@@ -4,7 +4,7 @@
 #include "virtaccel_wire.h"
 
 #define AT(record, field, offset) \
-	_Static_assert(offsetof(struct virtaccel_##record, field) == (offset), #record "." #field)
+    _Static_assert(offsetof(struct virtaccel_##record, field) == (offset), #record "." #field)
 #define SIZE(record, bytes) _Static_assert(sizeof(struct virtaccel_##record) == (bytes), #record)
 
 SIZE(config, 16);
@@ -99,10 +99,9 @@ AT(event_state, reserved, 4);
 
 _Static_assert(VIRTACCEL_OP_SUBMIT == 0x0500 && VIRTACCEL_OP_DESTROY_EVENT == 0x0503, "opcodes");
 _Static_assert(VIRTACCEL_STATUS_STALE_OBJECT == 11 && VIRTACCEL_STATUS_INTERNAL_ERROR == 65535,
-	       "statuses");
+               "statuses");
 _Static_assert(VIRTACCEL_CAPABILITY_SHARED == 32 && VIRTACCEL_BINDINGS_MAX == 4096, "constants");
 
-int main(void)
-{
-	return 0;
+int main(void) {
+    return 0;
 }

@@ -62,7 +62,7 @@ def is_product(path: str) -> bool:
 def header_opening(tree: Tree) -> Iterator[Finding]:
     """A header opens with #pragma once and a paragraph that says what it is for."""
     for path in own_cpp(tree):
-        if path.endswith(".h") and not re.match(r"#pragma once\n// \S", tree.text(path)):
+        if path.endswith(".h") and not re.match(r"#pragma once\n\n?// \S", tree.text(path)):
             yield Finding(
                 path,
                 1,
