@@ -1,5 +1,6 @@
 #include "virtaccel/guest/chain.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -18,11 +19,14 @@ Chain::Chain(std::span<std::byte> area) : area_(area) {}
 
 Result<Chain> Chain::make(const Memory& memory, std::size_t area_bytes) {
     Chain chain;
-    chain.owned_area_ = Array<std::byte>{memory, area_bytes};
-    if (chain.owned_area_.empty() && area_bytes != 0) {
+    const auto lines = std::max<std::size_t>(
+        1, (area_bytes / cache_line_bytes) + (area_bytes % cache_line_bytes == 0 ? 0 : 1));
+    chain.owned_area_ = Array<Line>{memory, lines};
+    if (chain.owned_area_.empty()) {
         return fail(Status::out_of_memory);
     }
-    chain.area_ = {chain.owned_area_.data(), chain.owned_area_.size()};
+    chain.area_ =
+        std::as_writable_bytes(std::span{chain.owned_area_.data(), lines}).first(area_bytes);
     return chain;
 }
 
@@ -40,10 +44,10 @@ Chain& Chain::operator=(Chain&& other) noexcept {
     area_ = std::exchange(other.area_, {});
     response_offset_ = other.response_offset_;
     response_bytes_ = other.response_bytes_;
-    expected_ = other.expected_;
-    response_ = other.response_;
+    request_id_ = other.request_id_;
+    payload_ = other.payload_;
     failure_ = other.failure_;
-    opcode_ = other.opcode_;
+    has_event_ = other.has_event_;
     stage_ = std::exchange(other.stage_, Stage::idle);
     subject_ = other.subject_;
     read_into_ = other.read_into_;
@@ -58,9 +62,6 @@ Chain::~Chain() {
 
 Status Chain::reserve_pieces(const Memory& memory, std::size_t pieces) {
     VIRTACCEL_CHECK(!in_flight());
-    if (pieces + fixed_pieces <= few_pieces_.size()) {
-        return Status::ok;
-    }
     Array<Piece> room{memory, pieces + fixed_pieces};
     if (room.empty()) {
         return Status::out_of_memory;

@@ -20,8 +20,10 @@
 
 namespace virtaccel::guest {
 
-class Chain {
+class alignas(64) Chain {
   public:
+    static constexpr std::size_t cache_line_bytes = 64;
+
     // Area sizes: for every command without bulk data or with prepared (zero-copy) bulk data, and
     // for bulk data that stand in the area itself.
     static constexpr std::size_t control_bytes = 192;
@@ -63,7 +65,7 @@ class Chain {
     }
 
     // The command last posted.
-    [[nodiscard]] wire::Opcode opcode() const { return opcode_; }
+    [[nodiscard]] wire::Opcode opcode() const { return failure_.opcode; }
 
     // Why the last request failed; nothing if it succeeded. Only after its completion.
     [[nodiscard]] std::optional<Failure> failure() const;
@@ -87,26 +89,30 @@ class Chain {
     // The pieces of every chain: the request and the response in the area.
     static constexpr std::size_t fixed_pieces = 2;
 
-    // The start of a response, copied out of the area once.
-    struct Response {
-        wire::ResponseHeader header;
-        std::array<std::byte, 8> payload{};
+    // The first bytes of a response's payload, all of it for most commands.
+    using Payload = std::array<std::byte, 8>;
+
+    // The most of a response that a client reads whatever the command.
+    static constexpr std::size_t response_start_bytes =
+        sizeof(wire::ResponseHeader) + sizeof(Payload);
+
+    struct alignas(cache_line_bytes) Line {
+        std::array<std::byte, cache_line_bytes> bytes{};
     };
 
-    // What completion needs comes first: one cache line.
+    // What every request and completion touches fills one cache line.
     std::span<std::byte> area_;
     std::uint32_t response_offset_ = 0;
     std::uint32_t response_bytes_ = 0;  // of a success
-    wire::ResponseHeader expected_;     // of a success
-    Response response_;
+    std::uint64_t request_id_ = 0;
+    Payload payload_{};  // copied out of the area once
     Failure failure_;
-    wire::Opcode opcode_ = wire::Opcode::get_device_info;
     Stage stage_ = Stage::idle;
+    bool has_event_ = false;          // an indeterminate SUBMIT
     std::uint64_t subject_ = 0;       // the object being released
     std::byte* read_into_ = nullptr;  // a read's data, if in one piece
-    std::array<Piece, 4> few_pieces_{};
     Array<Piece> many_pieces_;
-    Array<std::byte> owned_area_;
+    Array<Line> owned_area_;
 };
 
 }  // namespace virtaccel::guest

@@ -25,6 +25,7 @@
 #include "virtaccel/guest/handle.h"
 #include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/resident_bytes.h"
+#include "virtaccel/guest/sending.h"
 #include "virtaccel/queue/port.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
@@ -47,68 +48,12 @@ constexpr std::uint32_t tail_offset = sizeof(wire::RequestHeader) + wire::fixed_
 
 constexpr std::uint32_t response_alignment = 8;
 
-[[nodiscard]] std::unexpected<Failure> not_sent(Opcode opcode, Status status, Cause cause) {
-    return std::unexpected{
-        Failure{.status = status, .opcode = opcode, .kind = FailureKind::not_sent, .cause = cause}};
-}
-
-[[nodiscard]] std::unexpected<Failure> foreign_handle(Opcode opcode) {
-    return std::unexpected{Failure{.status = Status::stale_object,
-                                   .opcode = opcode,
-                                   .kind = FailureKind::invalidated,
-                                   .cause = Cause::handle}};
-}
-
-[[nodiscard]] std::unexpected<Failure> queue_full(Opcode opcode) {
-    return std::unexpected{Failure{.status = Status::busy,
-                                   .opcode = opcode,
-                                   .kind = FailureKind::backpressure,
-                                   .cause = Cause::queue_full}};
-}
-
 // A port's piece over memory that the device only reads.
 [[nodiscard]] Piece readable_piece(std::span<const std::byte> bytes) {
     return {.data = const_cast<std::byte*>(bytes.data()), .size = bytes.size()};
 }
 
-// Appends the nonempty pieces of `from`, if there is one, to `to`.
-[[nodiscard]] Piece* append(Piece* to, const PieceList* from) {
-    if (from == nullptr) {
-        return to;
-    }
-    return std::copy_if(from->pieces.begin(), from->pieces.end(), to,
-                        [](const Piece& piece) { return piece.size != 0; });
-}
-
 }  // namespace
-
-struct Client::Bulk {
-    std::uint32_t request_area_bytes = 0;
-    std::uint32_t response_area_bytes = 0;
-    const PieceList* request = nullptr;
-    const PieceList* response = nullptr;
-
-    [[nodiscard]] std::uint64_t request_bytes() const { return bytes_of(request); }
-
-    [[nodiscard]] std::uint64_t response_bytes() const { return bytes_of(response); }
-
-    [[nodiscard]] std::size_t pieces() const { return pieces_of(request) + pieces_of(response); }
-
-  private:
-    [[nodiscard]] static std::uint64_t bytes_of(const PieceList* list) {
-        return list == nullptr ? 0 : list->bytes;
-    }
-
-    [[nodiscard]] static std::size_t pieces_of(const PieceList* list) {
-        return list == nullptr ? 0 : list->pieces.size();
-    }
-};
-
-struct Client::Frame {
-    Opcode opcode = Opcode::get_device_info;
-    std::uint32_t request_bytes = 0;  // in the area
-    std::uint32_t response_record_bytes = 0;
-};
 
 Result<Client> Client::make(queue::DriverPort& port, const wire::Config& config,
                             const Memory& memory) {
@@ -172,13 +117,14 @@ Failure Client::closed(const Chain& chain, Opcode opcode) const {
             .cause = Cause::client_closed};
 }
 
-template <Opcode op>
-Outcome<void> Client::send(Chain& chain, const wire::RequestOf<op>& request, const Bulk& bulk) {
+template <Opcode op, class Bulk>
+Outcome<void> Client::send(Chain& chain, const wire::RequestOf<op>& request, InArea in_area,
+                           Bulk bulk) {
     using Request = wire::RequestOf<op>;
     if (!is_open(chain)) [[unlikely]] {
         return std::unexpected{closed(chain, op)};
     }
-    const auto tail_bytes = bulk.request_area_bytes + bulk.request_bytes();
+    const auto tail_bytes = in_area.request_bytes + bulk.request_bytes();
     if constexpr (!std::is_empty_v<Request>) {
         const wire::Around around{.limits = limits_, .tail_bytes = tail_bytes};
         auto status = wire::validate(request, around);
@@ -196,31 +142,33 @@ Outcome<void> Client::send(Chain& chain, const wire::RequestOf<op>& request, con
     if (tail_bytes > limits_.request_bytes_max - fixed) [[unlikely]] {
         return not_sent(op, Status::resource_limit, Cause::request);
     }
-    const Frame frame{.opcode = op,
-                      .request_bytes = fixed + bulk.request_area_bytes,
-                      .response_record_bytes = wire::fixed_bytes<wire::ReplyOf<op>>};
     if (chain.area_.size() < fixed) [[unlikely]] {
         return not_sent(op, Status::invalid_argument, Cause::chain_room);
     }
     if constexpr (!std::is_empty_v<Request>) {
         std::memcpy(chain.area_.data() + sizeof(wire::RequestHeader), &request, sizeof request);
     }
-    return post(chain, frame, bulk);
+    constexpr std::uint32_t response_fixed =
+        sizeof(wire::ResponseHeader) + wire::fixed_bytes<wire::ReplyOf<op>>;
+    return post(chain,
+                {.opcode = op,
+                 .request_bytes = fixed + in_area.request_bytes,
+                 .response_bytes = response_fixed + in_area.response_bytes},
+                bulk);
 }
 
-Outcome<void> Client::post(Chain& chain, const Frame& frame, const Bulk& bulk) {
+template <class Bulk>
+Outcome<void> Client::post(Chain& chain, Frame frame, Bulk bulk) {
     const auto response_offset =
         (frame.request_bytes + response_alignment - 1) & ~(response_alignment - 1);
-    const auto response_area = static_cast<std::uint32_t>(sizeof(wire::ResponseHeader)) +
-                               frame.response_record_bytes + bulk.response_area_bytes;
     const std::uint64_t area_bytes =
-        response_offset + std::max<std::uint64_t>(response_area, sizeof(Chain::Response));
+        response_offset +
+        std::max<std::uint64_t>(frame.response_bytes, Chain::response_start_bytes);
+    std::array<Piece, Chain::fixed_pieces + Bulk::pieces_at_hand> few_pieces;
     const auto pieces = Chain::fixed_pieces + bulk.pieces();
-    auto* const list =
-        pieces <= chain.few_pieces_.size() ? chain.few_pieces_.data() : chain.many_pieces_.data();
-    const bool piece_room =
-        pieces <= chain.few_pieces_.size() || pieces <= chain.many_pieces_.size();
-    if (area_bytes > chain.area_.size() || !piece_room) [[unlikely]] {
+    const bool few = pieces <= few_pieces.size();
+    if (area_bytes > chain.area_.size() || (!few && pieces > chain.many_pieces_.size()))
+        [[unlikely]] {
         return not_sent(frame.opcode, Status::invalid_argument, Cause::chain_room);
     }
     if (pieces > pieces_max_) [[unlikely]] {
@@ -236,10 +184,11 @@ Outcome<void> Client::post(Chain& chain, const Frame& frame, const Bulk& bulk) {
     const auto request_id = (serial_ << slot_bits) | (slot + 1);
     std::byte* const area = chain.area_.data();
     store_header(area, static_cast<std::uint16_t>(frame.opcode), payload_bytes, request_id);
-    list[0] = {.data = area, .size = frame.request_bytes};
-    Piece* const writable = append(list + 1, bulk.request);
-    *writable = {.data = area + response_offset, .size = response_area};
-    Piece* const end = append(writable + 1, bulk.response);
+    Piece* const list = few ? few_pieces.data() : chain.many_pieces_.data();
+    *list = {.data = area, .size = frame.request_bytes};
+    Piece* const writable = bulk.append_to_request(list + 1);
+    *writable = {.data = area + response_offset, .size = frame.response_bytes};
+    Piece* const end = bulk.append_to_response(writable + 1);
 
     const auto posted = port_->post({list, writable}, {writable, end}, slot);
     if (posted != queue::Posted::ok) [[unlikely]] {
@@ -258,12 +207,11 @@ Outcome<void> Client::post(Chain& chain, const Frame& frame, const Bulk& bulk) {
     first_free_ = slots_[slot].next_free;
     slots_[slot].chain = &chain;
     chain.stage_ = Chain::Stage::in_flight;
-    chain.opcode_ = frame.opcode;
+    chain.failure_.opcode = frame.opcode;
+    chain.request_id_ = request_id;
     chain.response_offset_ = response_offset;
-    chain.response_bytes_ = response_area + static_cast<std::uint32_t>(bulk.response_bytes());
-    store_header(&chain.expected_, static_cast<std::uint16_t>(Status::ok),
-                 static_cast<std::uint32_t>(chain.response_bytes_ - sizeof(wire::ResponseHeader)),
-                 request_id);
+    chain.response_bytes_ =
+        frame.response_bytes + static_cast<std::uint32_t>(bulk.response_bytes());
     return {};
 }
 
@@ -272,7 +220,7 @@ Outcome<void> Client::send_named(Chain& chain, const Handle<KindTag>& handle) {
     if (!handle.is_of(realm())) [[unlikely]] {
         return foreign_handle(op);
     }
-    return send<op>(chain, {.object_id = handle.id()}, {});
+    return send<op>(chain, {.object_id = handle.id()}, {}, NoBulk{});
 }
 
 template <Opcode op, class KindTag>
@@ -285,22 +233,22 @@ Outcome<void> Client::send_release(Chain& chain, Handle<KindTag>& handle) {
     return sent;
 }
 
-template <Opcode op>
+template <Opcode op, class Bulk>
 Outcome<void> Client::send_transfer(Chain& chain, const BufferHandle& buffer, ByteRange range,
-                                    const Bulk& bulk) {
+                                    InArea in_area, Bulk bulk) {
     if (!buffer.is_of(realm())) [[unlikely]] {
         return foreign_handle(op);
     }
     return send<op>(chain, {.buffer_id = buffer.id(), .offset = range.offset, .bytes = range.bytes},
-                    bulk);
+                    in_area, bulk);
 }
 
 Outcome<void> Client::get_device_info(Chain& chain) {
-    return send<Opcode::get_device_info>(chain, {}, {});
+    return send<Opcode::get_device_info>(chain, {}, {}, NoBulk{});
 }
 
 Outcome<void> Client::create_context(Chain& chain) {
-    return send<Opcode::create_context>(chain, {}, {});
+    return send<Opcode::create_context>(chain, {}, {}, NoBulk{});
 }
 
 Outcome<void> Client::allocate_buffer(Chain& chain, const ContextHandle& context,
@@ -316,7 +264,7 @@ Outcome<void> Client::allocate_buffer(Chain& chain, const ContextHandle& context
                                           .reserved0 = {},
                                           .usage = spec.usage.bits,
                                           .reserved1 = {}},
-                                         {});
+                                         {}, NoBulk{});
 }
 
 Outcome<void> Client::write_buffer(Chain& chain, const BufferHandle& buffer, std::uint64_t offset,
@@ -332,7 +280,7 @@ Outcome<void> Client::write_buffer(Chain& chain, const BufferHandle& buffer, std
     }
     std::copy(data.begin(), data.end(), chain.area_.data() + at);
     return send_transfer<op>(chain, buffer, {.offset = offset, .bytes = data.size()},
-                             {.request_area_bytes = static_cast<std::uint32_t>(data.size())});
+                             {.request_bytes = static_cast<std::uint32_t>(data.size())}, NoBulk{});
 }
 
 Outcome<void> Client::write_prepared(Chain& chain, const BufferHandle& buffer, std::uint64_t offset,
@@ -345,7 +293,7 @@ Outcome<void> Client::write_prepared(Chain& chain, const BufferHandle& buffer, s
 Outcome<void> Client::write_prepared(Chain& chain, const BufferHandle& buffer, std::uint64_t offset,
                                      const PieceList& source) {
     return send_transfer<Opcode::write_buffer>(
-        chain, buffer, {.offset = offset, .bytes = source.bytes}, {.request = &source});
+        chain, buffer, {.offset = offset, .bytes = source.bytes}, {}, RequestBulk{source});
 }
 
 Outcome<void> Client::read_buffer(Chain& chain, const BufferHandle& buffer, ByteRange range) {
@@ -353,7 +301,8 @@ Outcome<void> Client::read_buffer(Chain& chain, const BufferHandle& buffer, Byte
         return not_sent(Opcode::read_buffer, Status::resource_limit, Cause::request);
     }
     auto sent = send_transfer<Opcode::read_buffer>(
-        chain, buffer, range, {.response_area_bytes = static_cast<std::uint32_t>(range.bytes)});
+        chain, buffer, range, {.response_bytes = static_cast<std::uint32_t>(range.bytes)},
+        NoBulk{});
     if (sent) [[likely]] {
         chain.read_into_ =
             chain.area_.data() + chain.response_offset_ + sizeof(wire::ResponseHeader);
@@ -371,7 +320,7 @@ Outcome<void> Client::read_prepared(Chain& chain, const BufferHandle& buffer, st
 Outcome<void> Client::read_prepared(Chain& chain, const BufferHandle& buffer, std::uint64_t offset,
                                     const PieceList& target) {
     auto sent = send_transfer<Opcode::read_buffer>(
-        chain, buffer, {.offset = offset, .bytes = target.bytes}, {.response = &target});
+        chain, buffer, {.offset = offset, .bytes = target.bytes}, {}, ResponseBulk{target});
     if (sent) [[likely]] {
         chain.read_into_ = target.pieces.size() == 1 ? target.pieces.front().data : nullptr;
     }
@@ -392,7 +341,7 @@ Outcome<void> Client::load_program(Chain& chain, const ContextHandle& context,
     request.resident_bytes =
         spec.resident_bytes == 0 ? resident_bytes_for(artifact.size) : spec.resident_bytes;
     const auto list = PieceList{.pieces = {&artifact, 1}, .bytes = artifact.size, .lease = {}};
-    return send<Opcode::load_program>(chain, request, {.request = &list});
+    return send<Opcode::load_program>(chain, request, {}, RequestBulk{list});
 }
 
 Outcome<void> Client::create_queue(Chain& chain, const ContextHandle& context) {
@@ -400,7 +349,7 @@ Outcome<void> Client::create_queue(Chain& chain, const ContextHandle& context) {
         return foreign_handle(Opcode::create_queue);
     }
     return send<Opcode::create_queue>(
-        chain, {.context_id = context.id(), .flags = {}, .reserved = {}}, {});
+        chain, {.context_id = context.id(), .flags = {}, .reserved = {}}, {}, NoBulk{});
 }
 
 Outcome<void> Client::submit(Chain& chain, const Submission& submission) {
@@ -433,56 +382,7 @@ Outcome<void> Client::submit(Chain& chain, const Submission& submission) {
                      .binding_count = static_cast<std::uint32_t>(count),
                      .flags = {},
                      .timeout_ns = submission.timeout_ns},
-                    {.request_area_bytes = tail_bytes});
-}
-
-Outcome<void> Client::encode_bindings(std::byte* target, std::span<const Binding> bindings) {
-    const auto here = realm();
-    const wire::Around around{.limits = limits_};
-    std::size_t rises = 0;
-    std::size_t falls = 0;
-    std::uint32_t previous = bindings.front().slot;
-    for (const Binding& binding : bindings) {
-        if (binding.buffer == nullptr || !binding.buffer->is_of(here)) [[unlikely]] {
-            return foreign_handle(Opcode::submit);
-        }
-        const wire::Binding record{.buffer_id = binding.buffer->id(),
-                                   .offset = binding.range.offset,
-                                   .bytes = binding.range.bytes,
-                                   .slot = binding.slot,
-                                   .access = static_cast<std::uint8_t>(binding.access),
-                                   .reserved = {}};
-        if (const auto status = wire::validate(record, around); status != Status::ok) [[unlikely]] {
-            return not_sent(Opcode::submit, status, Cause::request);
-        }
-        store_binding(target, record);
-        target += sizeof record;
-        rises += static_cast<std::size_t>(binding.slot > previous);
-        falls += static_cast<std::size_t>(binding.slot < previous);
-        previous = binding.slot;
-    }
-    const auto steps = bindings.size() - 1;
-    if (rises != steps && falls != steps && has_duplicate_slot(bindings)) [[unlikely]] {
-        return not_sent(Opcode::submit, Status::invalid_argument, Cause::request);
-    }
-    return {};
-}
-
-bool Client::has_duplicate_slot(std::span<const Binding> bindings) {
-    constexpr std::uint32_t word_bits = 32;
-    const auto highest = std::ranges::max_element(bindings, {}, &Binding::slot)->slot;
-    if (highest / word_bits < scratch_.size()) {
-        // Slots are ordinals of small graphs: a bit for each.
-        std::fill_n(scratch_.begin(), (highest / word_bits) + 1, 0U);
-        return std::ranges::any_of(bindings, [this](const Binding& binding) {
-            auto& word = scratch_[binding.slot / word_bits];
-            const auto bit = 1U << (binding.slot % word_bits);
-            return (std::exchange(word, word | bit) & bit) != 0;
-        });
-    }
-    auto* const end = std::ranges::transform(bindings, scratch_.begin(), &Binding::slot).out;
-    std::sort(scratch_.begin(), end);
-    return std::adjacent_find(scratch_.begin(), end) != end;
+                    {.request_bytes = tail_bytes}, NoBulk{});
 }
 
 Outcome<void> Client::poll_event(Chain& chain, const EventHandle& event) {

@@ -165,12 +165,18 @@ class Client {
         std::uint32_t next_free = 0;
     };
 
-    // What a request and its response carry besides their records: bytes in the chain's area, and
-    // pieces elsewhere.
-    struct Bulk;
+    // Bytes that stand in the chain's area behind the records of request and response.
+    struct InArea {
+        std::uint32_t request_bytes = 0;
+        std::uint32_t response_bytes = 0;
+    };
 
-    // The bytes of a frame that stand in the chain's area.
-    struct Frame;
+    // The bytes of a request and its response that stand in the chain's area, all told.
+    struct Frame {
+        wire::Opcode opcode = wire::Opcode::get_device_info;
+        std::uint32_t request_bytes = 0;
+        std::uint32_t response_bytes = 0;
+    };
 
     Client(queue::DriverPort& port, Array<Slot> slots, Array<std::uint32_t> scratch);
 
@@ -182,23 +188,24 @@ class Client {
     }
 
     [[nodiscard]] Failure closed(const Chain& chain, wire::Opcode opcode) const;
-    template <wire::Opcode op>
-    Outcome<void> send(Chain& chain, const wire::RequestOf<op>& request, const Bulk& bulk);
+    template <wire::Opcode op, class Bulk>
+    Outcome<void> send(Chain& chain, const wire::RequestOf<op>& request, InArea in_area, Bulk bulk);
+    template <class Bulk>
+    Outcome<void> post(Chain& chain, Frame frame, Bulk bulk);
     template <wire::Opcode op, class KindTag>
     Outcome<void> send_named(Chain& chain, const Handle<KindTag>& handle);
     template <wire::Opcode op, class KindTag>
     Outcome<void> send_release(Chain& chain, Handle<KindTag>& handle);
-    template <wire::Opcode op>
+    template <wire::Opcode op, class Bulk>
     Outcome<void> send_transfer(Chain& chain, const BufferHandle& buffer, ByteRange range,
-                                const Bulk& bulk);
-    Outcome<void> post(Chain& chain, const Frame& frame, const Bulk& bulk);
+                                InArea in_area, Bulk bulk);
     [[nodiscard]] Outcome<void> encode_bindings(std::byte* target,
                                                 std::span<const Binding> bindings);
     [[nodiscard]] bool has_duplicate_slot(std::span<const Binding> bindings);
 
     // Completion (completion.cpp).
     void judge(Chain& chain, std::uint32_t used_bytes);
-    void judge_failure(Chain& chain, std::uint32_t used_bytes);
+    void judge_failure(Chain& chain, const wire::ResponseHeader& header, std::uint32_t used_bytes);
     [[nodiscard]] Chain* next_ended_by_reset();
     void free_slot(std::uint32_t index);
     Failure distrust(Chain& chain, Cause cause);

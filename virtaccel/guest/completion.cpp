@@ -15,6 +15,7 @@
 #include "virtaccel/guest/chain.h"
 #include "virtaccel/guest/client.h"
 #include "virtaccel/guest/failure.h"
+#include "virtaccel/guest/frame_words.h"
 #include "virtaccel/guest/requests.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/convert.h"
@@ -26,6 +27,8 @@ namespace virtaccel::guest {
 using wire::Opcode;
 
 namespace {
+
+constexpr std::uint32_t header_bytes = sizeof(wire::ResponseHeader);
 
 // Whether `bytes` are those of `info`. Word by word: the device has just stored them, and a wider
 // load would wait for its stores.
@@ -83,60 +86,62 @@ void Client::free_slot(std::uint32_t index) {
 
 void Client::judge(Chain& chain, std::uint32_t used_bytes) {
     // The only look at these bytes: the other side may still write to them.
-    std::memcpy(&chain.response_, chain.area_.data() + chain.response_offset_,
-                sizeof chain.response_);
-    const bool as_expected =
-        std::memcmp(&chain.response_.header, &chain.expected_, sizeof chain.expected_) == 0;
-    if (as_expected && used_bytes == chain.response_bytes_) [[likely]] {
+    const std::byte* const response = chain.area_.data() + chain.response_offset_;
+    const auto words = load_header(response);
+    std::memcpy(&chain.payload_, response + sizeof(wire::ResponseHeader), sizeof chain.payload_);
+    const auto success =
+        header_word(static_cast<std::uint16_t>(Status::ok), chain.response_bytes_ - header_bytes);
+    if (words.first == success && words.request_id == chain.request_id_ &&
+        used_bytes == chain.response_bytes_) [[likely]] {
         chain.stage_ = Chain::Stage::succeeded;
         return;
     }
-    judge_failure(chain, used_bytes);
+    judge_failure(chain, words.record(), used_bytes);
 }
 
-void Client::judge_failure(Chain& chain, std::uint32_t used_bytes) {
-    const auto& header = chain.response_.header;
-    constexpr auto header_bytes = static_cast<std::uint32_t>(sizeof header);
+void Client::judge_failure(Chain& chain, const wire::ResponseHeader& header,
+                           std::uint32_t used_bytes) {
     const auto status = static_cast<Status>(std::uint16_t{header.status});
     const std::uint32_t payload_bytes = header.payload_bytes;
     if (used_bytes < header_bytes) {
         distrust(chain, Cause::used_bytes);
         return;
     }
-    if (header.flags != 0 || header.request_id != chain.expected_.request_id) {
+    if (header.flags != 0 || header.request_id != chain.request_id_) {
         distrust(chain, Cause::response);
         return;
     }
     // An indeterminate SUBMIT is the one failure with a payload (spec §4).
-    const bool indeterminate_submit =
-        chain.opcode_ == Opcode::submit && payload_bytes == sizeof(wire::Object<EventKind>);
+    const bool has_event =
+        chain.opcode() == Opcode::submit && payload_bytes == sizeof(wire::Object<EventKind>);
     if (status == Status::ok || payload_bytes != used_bytes - header_bytes ||
-        (payload_bytes != 0 && !indeterminate_submit)) {
+        (payload_bytes != 0 && !has_event)) {
         distrust(chain, Cause::used_bytes);
         return;
     }
     device_lost_ = device_lost_ || status == Status::device_lost;
+    chain.has_event_ = has_event;
     chain.stage_ = Chain::Stage::failed;
-    chain.failure_ = {
-        .status = status,
-        .opcode = chain.opcode_,
-        .kind = indeterminate_submit ? FailureKind::indeterminate : kind_of_answer(status),
-        .cause = Cause::answer};
+    chain.failure_ = {.status = status,
+                      .opcode = chain.opcode(),
+                      .kind = has_event ? FailureKind::indeterminate : kind_of_answer(status),
+                      .cause = Cause::answer};
 }
 
 Failure Client::distrust(Chain& chain, Cause cause) {
     require_recovery();
+    chain.has_event_ = false;
     chain.stage_ = Chain::Stage::failed;
     chain.failure_ = {.status = Status::device_lost,
-                      .opcode = chain.opcode_,
+                      .opcode = chain.opcode(),
                       .kind = FailureKind::recovery_required,
                       .cause = cause};
     return chain.failure_;
 }
 
 void Client::expect_completed(const Chain& chain, Opcode op) {
-    VIRTACCEL_CHECK(chain.opcode_ == op && (chain.stage_ == Chain::Stage::succeeded ||
-                                            chain.stage_ == Chain::Stage::failed));
+    VIRTACCEL_CHECK(chain.opcode() == op && (chain.stage_ == Chain::Stage::succeeded ||
+                                             chain.stage_ == Chain::Stage::failed));
 }
 
 Outcome<DeviceIdentity> Client::take_device_info(Chain& chain) {
@@ -165,7 +170,7 @@ Outcome<EventStatus> Client::take_event_status(Chain& chain) {
     if (chain.stage_ == Chain::Stage::failed) [[unlikely]] {
         return std::unexpected{chain.failure_};
     }
-    const auto state = wire::load<wire::EventState>(chain.response_.payload.data());
+    const auto state = wire::load<wire::EventState>(chain.payload_.data());
     if (wire::validate(state, wire::Around{.limits = limits_}) != Status::ok) [[unlikely]] {
         return std::unexpected{distrust(chain, Cause::reply)};
     }
@@ -176,34 +181,27 @@ Outcome<EventStatus> Client::take_event_status(Chain& chain) {
 }
 
 Outcome<std::uint64_t> Client::take_id(Chain& chain) {
-    if (chain.stage_ == Chain::Stage::failed) [[unlikely]] {
+    if (chain.stage_ == Chain::Stage::failed && !chain.has_event_) [[unlikely]] {
         return std::unexpected{chain.failure_};
     }
-    const auto raw = std::uint64_t{
-        wire::load<wire::Object<ContextKind>>(chain.response_.payload.data()).object_id.raw};
-    if (raw == 0) [[unlikely]] {
+    const auto object = wire::load<wire::Object<ContextKind>>(chain.payload_.data());
+    if (object.object_id.raw == 0) [[unlikely]] {
         return std::unexpected{distrust(chain, Cause::reply)};
     }
-    return raw;
+    return std::uint64_t{object.object_id.raw};
 }
 
 Outcome<Submitted> Client::take_submitted(Chain& chain) {
-    const auto failure = chain.failure();
-    const bool indeterminate =
-        failure && failure->cause == Cause::answer && chain.response_.header.payload_bytes != 0;
-    if (failure && !indeterminate) {
-        return std::unexpected{*failure};
+    const bool accepted = chain.stage_ == Chain::Stage::succeeded;
+    if (!accepted && !chain.has_event_) {
+        return std::unexpected{chain.failure_};
     }
-    chain.stage_ = Chain::Stage::succeeded;
     const auto raw = take_id(chain);
     if (!raw) {
         return std::unexpected{raw.error()};
     }
-    if (indeterminate) {
-        chain.stage_ = Chain::Stage::failed;
-    }
     return Submitted{.event = {EventId{*raw}, realm()},
-                     .status = indeterminate ? failure->status : Status::ok};
+                     .status = accepted ? Status::ok : chain.failure_.status};
 }
 
 std::span<const std::byte> Client::bytes_read(const Chain& chain) {
@@ -242,9 +240,10 @@ Chain* Client::next_ended_by_reset() {
     Chain* const chain = slots_[index].chain;
     free_slot(index);
     --ended_;
+    chain->has_event_ = false;
     chain->stage_ = Chain::Stage::failed;
     chain->failure_ = {.status = Status::device_lost,
-                       .opcode = chain->opcode_,
+                       .opcode = chain->opcode(),
                        .kind = FailureKind::invalidated,
                        .cause = Cause::reset};
     return chain;

@@ -77,6 +77,8 @@ std::string_view finding(Cause cause) {
             return "The submitted work ends without success, after the command";
         case Cause::memory:
             return "The guest has no memory left for the command";
+        case Cause::config:
+            return "The device has no configuration that protocol 1 allows, at the command";
     }
     return "The operation fails, at the command";
 }

@@ -1,7 +1,7 @@
 #pragma once
-// How a frame's header is written: both kinds of header are two words, put together in registers
-// and stored at once. A reader close behind, here or in the device, then finds the sixteen bytes in
-// one place; a load that spans two stores in flight would wait for both.
+// How a frame's header is written and read: both kinds of header are two words, put together in
+// registers and stored at once. A reader close behind, here or in the device, then finds the
+// sixteen bytes in one place; a load that spans two stores in flight would wait for both.
 
 #include <array>
 #include <bit>
@@ -31,6 +31,22 @@ inline void store_header(void* target, std::uint16_t code, std::uint32_t payload
         const std::array<wire::le64, 2> both{word, request_id};
         std::memcpy(target, &both, sizeof both);
     }
+}
+
+// A response's header as it was read, word by word for the same reason.
+struct ResponseWords {
+    std::uint64_t first = 0;
+    std::uint64_t request_id = 0;
+
+    [[nodiscard]] wire::ResponseHeader record() const {
+        return std::bit_cast<wire::ResponseHeader>(std::array<wire::le64, 2>{first, request_id});
+    }
+};
+
+[[nodiscard]] inline ResponseWords load_header(const std::byte* source) {
+    std::array<wire::le64, 2> words;
+    std::memcpy(&words, source, sizeof words);
+    return {.first = words[0], .request_id = words[1]};
 }
 
 // The records stay the truth about the layout.

@@ -15,10 +15,9 @@
 // Recovery. After DEVICE_LOST, and after a failure of kind recovery_required, `is_lost()` is true:
 // the device has to be reset, and until then every call fails. The application decides when, and
 // calls `recover()`; then every older object is invalid (its calls fail as invalidated, its end
-// does nothing), the device is empty, and the application makes its objects anew. One case resets
-// the device at once, because the device could still write to the caller's memory: a command that
-// the device does not answer in time, or answers against the rules. Then `recover()` is still
-// needed to go on.
+// does nothing), the device is empty, and the application makes its objects anew. A command that is
+// not answered in time, or never will be because the ring is broken, has the device reset at once,
+// because it could still write to the caller's memory; `recover()` is needed to go on all the same.
 
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +77,8 @@ class LinkRef {
 
     [[nodiscard]] Link* operator->() const { return link_; }
 
+    [[nodiscard]] Link* get() const { return link_; }
+
     [[nodiscard]] explicit operator bool() const { return link_ != nullptr; }
 
   private:
@@ -95,9 +96,11 @@ class Owned {
 
     Owned(Owned&&) noexcept = default;
 
+    // Ends the object held before.
     Owned& operator=(Owned&& other) noexcept {
-        std::swap(link_, other.link_);
-        std::swap(handle_, other.handle_);
+        Owned taken{std::move(other)};
+        std::swap(link_, taken.link_);
+        std::swap(handle_, taken.handle_);
         return *this;
     }
 
@@ -128,7 +131,7 @@ class Event : public detail::Owned<EventKind> {
         : Owned(std::move(link), std::move(submitted.event)), doubt_(submitted.status) {}
 
     Event(Event&&) noexcept = default;
-    Event& operator=(Event&&) noexcept = default;
+    Event& operator=(Event&& other) noexcept;
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
 

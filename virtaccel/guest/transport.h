@@ -42,9 +42,9 @@ struct Transport {
     // else they are staged in memory from `frames`.
     bool reaches_caller_memory = true;
 
-    // Resets the device and empties the port (spec §7), and returns the new configuration. When it
-    // returns, with a configuration or a status, nobody touches memory of earlier requests. Null if
-    // the transport cannot: then a session that loses its device ends.
+    // Resets the device and empties the port (spec §7), and returns the new configuration; or cuts
+    // the device off for good and returns a status. When it returns, nobody touches memory of
+    // earlier requests any more.
     Result<wire::Config> (*reset)(void* state) = nullptr;
     void* reset_state = nullptr;
 };
