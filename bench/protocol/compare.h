@@ -1,0 +1,13 @@
+#pragma once
+// The figures that another implementation of the protocol measured, and how this run compares with
+// them.
+
+#include "bench/protocol/report.h"
+
+namespace virtaccel::bench {
+
+// Prints a table on stderr: each control row's median, the figure to beat scaled by this run's
+// memcpy_1MiB, and the ratio of the two. Prints nothing if memcpy_1MiB was not run.
+void print_comparison(const Report& report);
+
+}  // namespace virtaccel::bench

@@ -1,0 +1,163 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "bench/protocol/cases.h"
+#include "bench/protocol/device_rig.h"
+#include "bench/protocol/fixture.h"
+#include "bench/protocol/report.h"
+#include "virtaccel/backend/any_backend.h"
+#include "virtaccel/base/id.h"
+#include "virtaccel/base/vocabulary.h"
+#include "virtaccel/wire/commands.h"
+#include "virtaccel/wire/records.h"
+
+namespace virtaccel::bench {
+namespace {
+
+using wire::Opcode;
+
+class DeviceCases {
+  public:
+    DeviceCases(Report& report, const Layer& layer) : report_(report), layer_(layer) {}
+
+    void control() {
+        DeviceRig rig(layer_.factory);
+        report_.measure(layer_.device_name, "get_device_info", 0,
+                        [&] { rig.send<Opcode::get_device_info>({}); });
+        for (const std::uint32_t batch : batch_sizes) {
+            report_.measure(layer_.device_name, fmt::format("get_device_info_batch_{}", batch), 0,
+                            [&] {
+                                for (std::uint32_t i = 0; i < batch; ++i) {
+                                    rig.send<Opcode::get_device_info>({});
+                                }
+                            });
+        }
+        report_.measure(layer_.device_name, "create_destroy_context", 0,
+                        [&] { rig.send<Opcode::destroy_context>(rig.create_context()); });
+        const auto context = rig.create_context();
+        for (const Size& size : allocation_sizes) {
+            report_.measure(layer_.device_name, fmt::format("allocate_free_{}", size.name), 0, [&] {
+                rig.send<Opcode::free_buffer>(rig.allocate(context, size.bytes));
+            });
+        }
+    }
+
+    void transfers() {
+        DeviceRig rig(layer_.factory);
+        const auto context = rig.create_context();
+        for (const Size& size : transfer_sizes) {
+            if (size.bytes > layer_.buffer_bytes_max) {
+                continue;
+            }
+            const auto buffer = rig.allocate(context, size.bytes);
+            wire::WriteBuffer write;
+            write.buffer_id = buffer.object_id;
+            write.bytes = size.bytes;
+            const auto write_once = [&] { rig.send<Opcode::write_buffer>(write, size.bytes); };
+            // The device alone has no guest: both kinds of write are the same to it.
+            report_.measure(layer_.device_name, fmt::format("write_{}", size.name), size.bytes,
+                            write_once);
+            report_.measure(layer_.device_name, fmt::format("write_prepared_{}", size.name),
+                            size.bytes, write_once);
+            wire::ReadBuffer read;
+            read.buffer_id = buffer.object_id;
+            read.bytes = size.bytes;
+            report_.measure(layer_.device_name, fmt::format("read_{}", size.name), size.bytes,
+                            [&] { rig.send<Opcode::read_buffer>(read); });
+        }
+    }
+
+    void submissions() {
+        for (const std::uint32_t bindings : binding_counts) {
+            if (bindings <= layer_.bindings_max) {
+                submission(bindings, false);
+                submission(bindings, true);
+            }
+        }
+    }
+
+    void resets() {
+        DeviceRig rig(layer_.factory);
+        report_.measure_after(
+            layer_.device_name, "reset_1000_buffers",
+            [&] {
+                const auto context = rig.create_context();
+                for (int i = 0; i < 1000; ++i) {
+                    (void)rig.allocate(context, 64);
+                }
+            },
+            [&] { rig.reset(); });
+        report_.measure_after(
+            layer_.device_name, "reset_1000_mixed", [&] { make_mixed(rig); }, [&] { rig.reset(); });
+    }
+
+  private:
+    // `count` bindings, each of a buffer of its own, in ascending or descending slot order.
+    void submission(std::uint32_t count, bool reversed) {
+        DeviceRig rig(layer_.factory);
+        const auto context = rig.create_context();
+        std::vector<wire::Binding> bindings(count);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            bindings[i].buffer_id = rig.allocate(context, 64).object_id;
+            bindings[i].bytes = std::uint64_t{64};
+            bindings[i].slot = reversed ? count - 1 - i : i;
+            bindings[i].access = static_cast<std::uint8_t>(Access::read);
+        }
+        wire::Submit submit;
+        submit.queue_id = rig.create_queue(context).object_id;
+        submit.program_id = rig.load(context).object_id;
+        submit.binding_count = count;
+        const std::size_t tail_bytes = bindings.size() * sizeof(wire::Binding);
+        report_.measure(layer_.device_name,
+                        fmt::format("submit_poll_destroy_{}{}", count, reversed ? "_reversed" : ""),
+                        0, [&] {
+                            std::memcpy(rig.tail<Opcode::submit>(), bindings.data(), tail_bytes);
+                            const auto event = rig.make<Opcode::submit>(submit, tail_bytes);
+                            rig.send<Opcode::poll_event>(event);
+                            rig.send<Opcode::destroy_event>(event);
+                        });
+    }
+
+    static void make_mixed(DeviceRig& rig) {
+        const auto context = rig.create_context();
+        wire::Submit submit;
+        for (std::uint32_t i = 0; i < mixed_queues; ++i) {
+            submit.queue_id = rig.create_queue(context).object_id;
+        }
+        wire::Binding binding;
+        for (std::uint32_t i = 0; i < mixed_buffers; ++i) {
+            binding.buffer_id = rig.allocate(context, 64).object_id;
+        }
+        for (std::uint32_t i = 0; i < mixed_programs; ++i) {
+            submit.program_id = rig.load(context).object_id;
+        }
+        binding.bytes = std::uint64_t{64};
+        binding.access = static_cast<std::uint8_t>(Access::read);
+        submit.binding_count = 1U;
+        for (std::uint32_t i = 0; i < mixed_events; ++i) {
+            std::memcpy(rig.tail<Opcode::submit>(), &binding, sizeof binding);
+            (void)rig.make<Opcode::submit>(submit, sizeof binding);
+        }
+    }
+
+    Report& report_;
+    const Layer& layer_;
+};
+
+}  // namespace
+
+void run_device_cases(Report& report, const Layer& layer) {
+    DeviceCases cases(report, layer);
+    cases.control();
+    cases.transfers();
+    cases.submissions();
+    cases.resets();
+}
+
+}  // namespace virtaccel::bench

@@ -1,0 +1,25 @@
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <fmt/core.h>
+
+#include "bench/protocol/cases.h"
+#include "bench/protocol/fixture.h"
+#include "bench/protocol/report.h"
+
+namespace virtaccel::bench {
+
+void run_limit_cases(Report& report) {
+    for (const Size& size : transfer_sizes) {
+        const std::vector<std::byte> source(size.bytes, std::byte{1});
+        std::vector<std::byte> target(size.bytes);
+        report.measure("limit", fmt::format("memcpy_{}", size.name), size.bytes, [&] {
+            std::memcpy(target.data(), source.data(), size.bytes);
+            benchmark::ClobberMemory();
+        });
+    }
+}
+
+}  // namespace virtaccel::bench

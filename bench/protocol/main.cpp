@@ -1,0 +1,59 @@
+// ./run bench protocol: one line of JSON per case on stdout, and on stderr how the control rows
+// compare with the figures to beat.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "bench/protocol/cases.h"
+#include "bench/protocol/compare.h"
+#include "bench/protocol/plain_backend.h"
+#include "bench/protocol/report.h"
+#include "host/memory.h"
+#include "virtaccel/backend/any_backend.h"
+#include "virtaccel/backend/owned.h"
+#include "virtaccel/base/result.h"
+#include "virtaccel/mock/reference.h"
+
+namespace {
+
+constexpr std::uint64_t mock_buffer_bytes_max = 2U << 20U;
+
+virtaccel::Result<virtaccel::backend::AnyBackend> make_plain(void* /*state*/) {
+    return virtaccel::backend::make_owned<virtaccel::bench::PlainBackend>(virtaccel::host::heap(),
+                                                                          virtaccel::host::heap());
+}
+
+virtaccel::Result<virtaccel::backend::AnyBackend> make_mock(void* /*state*/) {
+    virtaccel::mock::ReferenceOptions options;
+    options.identity.limits.buffer_bytes = mock_buffer_bytes_max;
+    return virtaccel::backend::make_owned<virtaccel::mock::Reference>(
+        virtaccel::host::heap(), virtaccel::host::heap(), options);
+}
+
+}  // namespace
+
+// virtaccel_protocol_bench [FILTER]: only the cases whose "layer/case" contains FILTER.
+int main(int argc, char** argv) {
+    using virtaccel::bench::Layer;
+    using virtaccel::bench::PlainBackend;
+    virtaccel::bench::Report report({.filter = argc > 1 ? argv[1] : ""});
+    // The mock's barrier takes one binding and no more.
+    const Layer mock{.full_name = "full+mock",
+                     .device_name = "device+mock",
+                     .factory = {.make = make_mock},
+                     .buffer_bytes_max = mock_buffer_bytes_max,
+                     .bindings_max = 1};
+    const Layer plain{.full_name = "full+plain",
+                      .device_name = "device+plain",
+                      .factory = {.make = make_plain},
+                      .buffer_bytes_max = PlainBackend::limits.limits.buffer_bytes,
+                      .bindings_max = PlainBackend::limits.limits.bindings_per_submission};
+    virtaccel::bench::run_limit_cases(report);
+    for (const Layer& layer : {plain, mock}) {
+        virtaccel::bench::run_full_cases(report, layer);
+        virtaccel::bench::run_device_cases(report, layer);
+    }
+    virtaccel::bench::print_comparison(report);
+    return EXIT_SUCCESS;
+}
