@@ -52,11 +52,32 @@ class PieceCursor {
   public:
     PieceCursor() = default;
 
+    // The lease is copied by members: copied whole, it would be loaded as one word just after it
+    // was stored as two, and the processor waits for such.
     explicit PieceCursor(const PieceList& list)
         : next_(list.pieces.data()),
           end_(list.pieces.data() + list.pieces.size()),
           remaining_(list.bytes),
-          lease_(list.lease) {}
+          lease_{.live = list.lease.live, .epoch = list.lease.epoch} {}
+
+    // A cursor over the `bytes` bytes at `offset`, or as many of them as there are.
+    PieceCursor(const PieceList& list, std::uint64_t offset, std::uint64_t bytes)
+        : next_(list.pieces.data()),
+          end_(list.pieces.data() + list.pieces.size()),
+          remaining_(offset < list.bytes ? std::min(bytes, list.bytes - offset) : 0),
+          lease_{.live = list.lease.live, .epoch = list.lease.epoch} {
+        while (next_ != end_) {
+            data_ = next_->data;
+            size_ = next_->size;
+            ++next_;
+            if (offset < size_) {
+                at_ = static_cast<std::size_t>(offset);
+                return;
+            }
+            offset -= size_;
+        }
+        at_ = size_;
+    }
 
     // Bytes not yet consumed.
     [[nodiscard]] std::uint64_t remaining() const { return remaining_; }

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/status.h"
+#include "virtaccel/device/frame.h"
 #include "virtaccel/wire/records.h"
 #include "virtaccel/wire/schema.h"
 
@@ -56,11 +56,10 @@ bool BindingScratch::ready() const {
            !buffers_.empty();
 }
 
-std::optional<Status> BindingScratch::fetch(Reader source, std::uint32_t count,
-                                            const wire::FrameLimits& limits) {
+Answer BindingScratch::fetch(Reader& source, std::uint32_t count, const wire::FrameLimits& limits) {
     count_ = count;
     if (!source.copy_to(fetched_.data(), std::size_t{count} * sizeof(wire::Binding))) {
-        return std::nullopt;
+        return Answer::silence();
     }
     const wire::Around around{.limits = limits};
     bool ascends = true;

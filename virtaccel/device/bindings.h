@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/bytes.h"
@@ -12,6 +11,7 @@
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/device/entry.h"
+#include "virtaccel/device/frame.h"
 #include "virtaccel/wire/records.h"
 #include "virtaccel/wire/schema.h"
 
@@ -25,9 +25,9 @@ class BindingScratch {
     [[nodiscard]] bool ready() const;
 
     // Copies `count` (1 to `count_max`) bindings from `source` and judges them (spec §5, SUBMIT:
-    // each binding, then duplicate slots). Nothing if the lease of `source` has ended.
-    [[nodiscard]] std::optional<Status> fetch(Reader source, std::uint32_t count,
-                                              const wire::FrameLimits& limits);
+    // each binding, then duplicate slots). Silence if the lease of `source` has ended.
+    [[nodiscard]] Answer fetch(Reader& source, std::uint32_t count,
+                               const wire::FrameLimits& limits);
 
     // The bindings last fetched.
     [[nodiscard]] std::uint32_t count() const { return count_; }

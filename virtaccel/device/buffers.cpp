@@ -1,5 +1,4 @@
 // Buffers: allocation against the budget and the backend's own report, and content copies.
-#include <bit>
 #include <cstdint>
 
 #include "virtaccel/backend/any_backend.h"
@@ -38,7 +37,7 @@ bool keeps_promises(const backend::MemoryProperties& properties,
 Status judge(const backend::Allocation& allocation, const backend::BufferRequest& wanted,
              const Account& account) {
     if (allocation.descriptor != wanted || allocation.backing_bytes < wanted.bytes ||
-        !std::has_single_bit(allocation.alignment) || allocation.alignment < wanted.alignment ||
+        !is_power_of_two(allocation.alignment) || allocation.alignment < wanted.alignment ||
         !keeps_promises(allocation.properties, wanted)) {
         return Status::internal_error;
     }
@@ -63,7 +62,7 @@ Result<Live<BufferKind>> find_for_transfer(Core& core, BufferId id, ByteRange ra
 
 }  // namespace
 
-AnswerOf<Opcode::allocate_buffer> on(Core& core, const Call<Opcode::allocate_buffer>& call) {
+Answer on(Core& core, const Call<Opcode::allocate_buffer>& call) {
     const wire::AllocateBuffer& request = call.request;
     const backend::BufferRequest wanted{
         .bytes = request.bytes,
@@ -89,14 +88,15 @@ AnswerOf<Opcode::allocate_buffer> on(Core& core, const Call<Opcode::allocate_buf
     buffer->bytes = wanted.bytes;
     buffer->charged_bytes = made->backing_bytes;
     buffer->usage = wanted.usage;
-    return wire::Object<BufferKind>{buffer.id()};
+    call.reply = {buffer.id()};
+    return Status::ok;
 }
 
-AnswerOf<Opcode::free_buffer> on(Core& core, const Call<Opcode::free_buffer>& call) {
+Answer on(Core& core, const Call<Opcode::free_buffer>& call) {
     return release_by_id<BufferKind>(core, call.request.object_id);
 }
 
-AnswerOf<Opcode::write_buffer> on(Core& core, const Call<Opcode::write_buffer>& call) {
+Answer on(Core& core, const Call<Opcode::write_buffer>& call) {
     const wire::WriteBuffer& request = call.request;
     VIRTACCEL_TRY_ASSIGN(const auto buffer,
                          find_for_transfer(core, request.buffer_id, {request.offset, request.bytes},
@@ -109,7 +109,7 @@ AnswerOf<Opcode::write_buffer> on(Core& core, const Call<Opcode::write_buffer>& 
     return source.remaining() == 0 ? Status::ok : Status::internal_error;
 }
 
-AnswerOf<Opcode::read_buffer> on(Core& core, const Call<Opcode::read_buffer>& call) {
+Answer on(Core& core, const Call<Opcode::read_buffer>& call) {
     const wire::ReadBuffer& request = call.request;
     VIRTACCEL_TRY_ASSIGN(const auto buffer,
                          find_for_transfer(core, request.buffer_id, {request.offset, request.bytes},

@@ -11,11 +11,12 @@
 
 namespace virtaccel::device {
 
-AnswerOf<Opcode::get_device_info> on(Core& core, const Call<Opcode::get_device_info>& /*call*/) {
-    return core.info;
+Answer on(Core& core, const Call<Opcode::get_device_info>& call) {
+    call.reply = core.info;
+    return Status::ok;
 }
 
-AnswerOf<Opcode::create_context> on(Core& core, const Call<Opcode::create_context>& /*call*/) {
+Answer on(Core& core, const Call<Opcode::create_context>& call) {
     auto& table = core.tables.contexts;
     VIRTACCEL_TRY_ASSIGN(const auto vacant, core.reserve<ContextKind>(table.size()));
     const auto made = core.backend.create_context();
@@ -24,24 +25,26 @@ AnswerOf<Opcode::create_context> on(Core& core, const Call<Opcode::create_contex
     }
     const auto context = table.occupy(vacant, core.serials.take(), *made);
     context->buffers = context->programs = context->queues = context->events = 0;
-    return wire::Object<ContextKind>{context.id()};
+    call.reply = {context.id()};
+    return Status::ok;
 }
 
-AnswerOf<Opcode::destroy_context> on(Core& core, const Call<Opcode::destroy_context>& call) {
+Answer on(Core& core, const Call<Opcode::destroy_context>& call) {
     return release_by_id<ContextKind>(core, call.request.object_id);
 }
 
-AnswerOf<Opcode::create_queue> on(Core& core, const Call<Opcode::create_queue>& call) {
+Answer on(Core& core, const Call<Opcode::create_queue>& call) {
     VIRTACCEL_TRY_ASSIGN(const auto context, core.find<ContextKind>(call.request.context_id));
     VIRTACCEL_TRY_ASSIGN(const auto vacant, core.reserve_in<QueueKind>(*context));
     const auto made = core.backend.create_queue(context->handle);
     if (!made) {
         return core.told(made.error());
     }
-    return wire::Object<QueueKind>{core.publish(vacant, *made, *context).id()};
+    call.reply = {core.publish(vacant, *made, *context).id()};
+    return Status::ok;
 }
 
-AnswerOf<Opcode::destroy_queue> on(Core& core, const Call<Opcode::destroy_queue>& call) {
+Answer on(Core& core, const Call<Opcode::destroy_queue>& call) {
     return release_by_id<QueueKind>(core, call.request.object_id);
 }
 

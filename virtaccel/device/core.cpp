@@ -153,26 +153,4 @@ Status Core::told(Status failure) {
     return failure == Status::ok || !is_known(failure) ? Status::internal_error : failure;
 }
 
-Served Core::serve(const PieceList& readable, const PieceList& writable) {
-    if (readable.bytes < header_bytes || writable.bytes < header_bytes) {
-        return {};
-    }
-    Frame frame{.readable = readable, .writable = writable, .header = {}};
-    if (!copy_out<0, header_bytes>(readable, &frame.header)) {
-        return {};
-    }
-    if (readable.bytes > limits.request_bytes_max) {
-        return refuse(frame, Status::resource_limit);
-    }
-    const wire::Around around{.limits = limits, .tail_bytes = readable.bytes - header_bytes};
-    if (const auto status = wire::validate(frame.header, around); status != Status::ok) {
-        return refuse(frame, status);
-    }
-    const auto command = wire::command_index(frame.header.opcode);
-    if (command == wire::command_count) {
-        return refuse(frame, Status::unsupported);
-    }
-    return dispatch(*this, frame, command);
-}
-
 }  // namespace virtaccel::device

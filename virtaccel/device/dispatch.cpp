@@ -21,41 +21,23 @@ namespace {
 
 static_assert(handles_every_command<Core>, "a row of wire::commands has no handler (handlers.h)");
 
-// A response without a data tail, as it goes out.
-template <class Reply>
-struct Response {
-    wire::ResponseHeader header;
-    Reply payload;
-};
-
-template <>
-struct Response<wire::Empty> {
-    wire::ResponseHeader header;
-};
-
-template <class Reply>
-Response<Reply> make_response(const Frame& frame, const Answer<Reply>& answer,
-                              std::uint64_t data_bytes) {
-    Response<Reply> response;
-    response.header.status = static_cast<std::uint16_t>(answer.status);
-    response.header.payload_bytes =
-        static_cast<std::uint32_t>(wire::fixed_bytes<Reply> + data_bytes);
-    response.header.request_id = frame.header.request_id;
-    if constexpr (!std::is_empty_v<Reply>) {
-        response.payload = answer.reply;
-    }
-    static_assert(sizeof response == header_bytes + wire::fixed_bytes<Reply>);
-    return response;
+// The header of a response, in two words as it goes out.
+std::array<wire::le64, 2> make_header(const Frame& frame, Status status,
+                                      std::uint64_t payload_bytes) {
+    return {payload_bytes << 32U | static_cast<std::uint16_t>(status), frame.header.request_id};
 }
+
+static_assert(offsetof(wire::ResponseHeader, payload_bytes) == 4 &&
+              offsetof(wire::ResponseHeader, request_id) == 8);
 
 // Commands whose success leaves nothing behind that the guest would have to know of.
 constexpr bool only_looks(Opcode op) {
     return op == Opcode::get_device_info || op == Opcode::read_buffer || op == Opcode::poll_event;
 }
 
-// The payload by itself (step 5). Nothing if the guest's bytes are out of reach.
+// The payload by itself (step 5).
 template <Opcode op>
-std::optional<Status> judge_payload(Core& core, Call<op>& call) {
+Answer judge_payload(Core& core, Call<op>& call) {
     using Request = wire::RequestOf<op>;
     constexpr std::size_t fixed = wire::fixed_bytes<Request>;
     constexpr wire::Tail tail = std::get<wire::row_of<op>()>(wire::commands).request_tail;
@@ -67,7 +49,7 @@ std::optional<Status> judge_payload(Core& core, Call<op>& call) {
         return Status::ok;
     } else {
         if (!copy_out<header_bytes, fixed>(call.frame.readable, &call.request)) {
-            return std::nullopt;
+            return Answer::silence();
         }
         const wire::Around around{.limits = core.limits, .tail_bytes = payload_bytes - fixed};
         const Status status = wire::validate(call.request, around);
@@ -77,9 +59,10 @@ std::optional<Status> judge_payload(Core& core, Call<op>& call) {
             if (status != Status::ok) {
                 return status;
             }
+            Reader tail_reader = call.tail();
             const auto judged =
-                core.bindings.fetch(call.tail(), call.request.binding_count, core.limits);
-            if (judged != Status::ok) {
+                core.bindings.fetch(tail_reader, call.request.binding_count, core.limits);
+            if (!judged.ok()) {
                 return judged;
             }
             return wire::first_failure(call.request, around,
@@ -88,12 +71,37 @@ std::optional<Status> judge_payload(Core& core, Call<op>& call) {
     }
 }
 
+// What does not succeed, or does not yet.
+Served respond_otherwise(const Frame& frame, Answer answer) {
+    if (answer.deferred() || answer.silent()) {
+        return {.used_bytes = 0, .deferred = answer.deferred()};
+    }
+    return refuse(frame, answer.status());
+}
+
+template <Opcode op>
+Served respond(Core& core, const Frame& frame, Answer answer, const wire::ReplyOf<op>& reply,
+               std::uint64_t data_bytes) {
+    if (!answer.replies()) [[unlikely]] {
+        return respond_otherwise(frame, answer);
+    }
+    const auto payload_bytes = wire::fixed_bytes<wire::ReplyOf<op>> + data_bytes;
+    if (!copy_in(frame.writable, make_header(frame, answer.status(), payload_bytes), reply))
+        [[unlikely]] {
+        // The guest will not learn what happened: its view and ours have parted (spec §7).
+        core.needs_reset |= !only_looks(op);
+        return {};
+    }
+    return {.used_bytes = static_cast<std::uint32_t>(header_bytes + payload_bytes)};
+}
+
 template <Opcode op>
 Served run(Core& core, const Frame& frame) {
-    Call<op> call{.frame = frame, .request = {}};
+    wire::ReplyOf<op> reply;
+    Call<op> call{.frame = frame, .reply = reply, .request = {}};
     const auto judged = judge_payload<op>(core, call);
-    if (judged != Status::ok) [[unlikely]] {
-        return judged ? refuse(frame, *judged) : Served{};
+    if (!judged.ok()) [[unlikely]] {
+        return respond_otherwise(frame, judged);
     }
     std::uint64_t data_bytes = 0;
     if constexpr (std::get<wire::row_of<op>()>(wire::commands).reply_tail == wire::Tail::data) {
@@ -106,7 +114,7 @@ Served run(Core& core, const Frame& frame) {
     if (core.needs_reset) [[unlikely]] {
         return refuse(frame, Status::device_lost);
     }
-    return respond<op>(core, frame, on(core, call), data_bytes);
+    return respond<op>(core, frame, on(core, call), reply, data_bytes);
 }
 
 using Runner = Served (*)(Core& core, const Frame& frame);
@@ -119,35 +127,37 @@ constexpr std::array<Runner, wire::command_count> runners = std::apply(
 
 }  // namespace
 
-Served dispatch(Core& core, const Frame& frame, std::size_t command) {
-    return runners[command](core, frame);
+Served Core::serve(const PieceList& readable, const PieceList& writable) {
+    if (readable.bytes < header_bytes || writable.bytes < header_bytes) {
+        return {};
+    }
+    Frame frame{.readable = readable, .writable = writable, .header = {}};
+    if (!copy_out<0, header_bytes>(readable, &frame.header)) {
+        return {};
+    }
+    if (readable.bytes > limits.request_bytes_max) {
+        return refuse(frame, Status::resource_limit);
+    }
+    const wire::Around around{.limits = limits, .tail_bytes = readable.bytes - header_bytes};
+    if (const auto status = wire::validate(frame.header, around); status != Status::ok) {
+        return refuse(frame, status);
+    }
+    const auto command = wire::command_index(frame.header.opcode);
+    if (command == wire::command_count) {
+        return refuse(frame, Status::unsupported);
+    }
+    return runners[command](*this, frame);
 }
 
 Served refuse(const Frame& frame, Status status) {
-    const auto response = make_response<wire::Empty>(frame, status, 0);
-    return copy_in(frame.writable, response) ? Served{.used_bytes = sizeof response} : Served{};
+    return copy_in(frame.writable, make_header(frame, status, 0), wire::Empty{})
+               ? Served{.used_bytes = header_bytes}
+               : Served{};
 }
 
-template <wire::Opcode op>
-Served respond(Core& core, const Frame& frame, const AnswerOf<op>& answer,
-               std::uint64_t data_bytes) {
-    if (answer.deferred) {
-        return {.deferred = true};
-    }
-    if (!answer.replies) [[unlikely]] {
-        return refuse(frame, answer.status);
-    }
-    const auto response = make_response(frame, answer, data_bytes);
-    if (copy_in(frame.writable, response)) [[likely]] {
-        return {.used_bytes = static_cast<std::uint32_t>(sizeof response + data_bytes)};
-    }
-    // The guest will not learn what happened: its view and ours have parted (spec §7).
-    core.needs_reset |= !only_looks(op);
-    return {};
+Served respond_late(Core& core, const Frame& frame, Answer answer,
+                    const wire::Object<ProgramKind>& reply) {
+    return respond<Opcode::load_program>(core, frame, answer, reply, 0);
 }
-
-template Served respond<wire::Opcode::load_program>(
-    Core& core, const Frame& frame, const AnswerOf<wire::Opcode::load_program>& answer,
-    std::uint64_t data_bytes);
 
 }  // namespace virtaccel::device

@@ -21,7 +21,7 @@ struct Core;
 // True if `Host` has a handler for the command.
 template <class Host, wire::Opcode op>
 concept Handles = requires(Host& host, const Call<op>& call) {
-    { on(host, call) } -> std::same_as<AnswerOf<op>>;
+    { on(host, call) } -> std::same_as<Answer>;
 };
 
 // True if `Host` has a handler for every row of the command table.
@@ -34,19 +34,11 @@ inline constexpr bool handles_every_command = [] {
     }(std::make_index_sequence<wire::command_count>{});
 }();
 
-// Serves the command of row `command` (below `wire::command_count`): steps 5 to 8 of spec §5.
-[[nodiscard]] Served dispatch(Core& core, const Frame& frame, std::size_t command);
-
 // Answers a frame that failed with 16 bytes.
 [[nodiscard]] Served refuse(const Frame& frame, Status status);
 
-// Writes the answer of a command that was carried out, or failed to be.
-template <wire::Opcode op>
-[[nodiscard]] Served respond(Core& core, const Frame& frame, const AnswerOf<op>& answer,
-                             std::uint64_t data_bytes = 0);
-
-extern template Served respond<wire::Opcode::load_program>(
-    Core& core, const Frame& frame, const AnswerOf<wire::Opcode::load_program>& answer,
-    std::uint64_t data_bytes);
+// Answers a LOAD_PROGRAM whose answer was deferred.
+[[nodiscard]] Served respond_late(Core& core, const Frame& frame, Answer answer,
+                                  const wire::Object<ProgramKind>& reply);
 
 }  // namespace virtaccel::device

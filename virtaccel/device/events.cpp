@@ -1,4 +1,5 @@
 // Events: what is known of them, and who decided it.
+#include <bit>
 #include <cstdint>
 
 #include "virtaccel/backend/any_backend.h"
@@ -16,50 +17,39 @@
 #include "virtaccel/wire/records.h"
 
 namespace virtaccel::device {
-namespace {
 
-// What the backend says of an event, as the protocol can say it: INTERNAL_ERROR if it makes no
-// sense, and an error the protocol does not know ends the event as failed with INTERNAL_ERROR.
-Result<backend::EventStatus> sensible(backend::EventStatus said) {
-    if (said.phase == EventPhase::failed) {
-        if (said.error == Status::ok || !is_known(said.error)) {
-            said.error = Status::internal_error;
-        }
-        return said;
-    }
-    if (said.phase > EventPhase::cancelled || said.error != Status::ok) {
-        return fail(Status::internal_error);
-    }
-    return said;
-}
-
-}  // namespace
-
-Result<backend::EventStatus> observe(Core& core, Live<EventKind> event) {
+Status observe(Core& core, Live<EventKind> event) {
     if (is_terminal(event->known)) {
-        return event->known;
+        return Status::ok;
     }
     const auto polled = core.backend.poll(event->handle);
     if (!polled) {
-        return fail(core.told(polled.error()));
+        return core.told(polled.error());
     }
-    VIRTACCEL_TRY_ASSIGN(const auto status, sensible(*polled));
-    event->known = status;
-    if (status.error == Status::device_lost) {
-        core.lose();
+    const EventPhase phase = polled->phase;
+    Status error = polled->error;
+    if (phase == EventPhase::failed) {
+        error = core.told(error);
+    } else if (phase > EventPhase::cancelled || error != Status::ok) {
+        return Status::internal_error;
     }
-    return status;
+    event->known = {phase, error};
+    return Status::ok;
 }
 
-AnswerOf<Opcode::poll_event> on(Core& core, const Call<Opcode::poll_event>& call) {
+Answer on(Core& core, const Call<Opcode::poll_event>& call) {
     VIRTACCEL_TRY_ASSIGN(const auto event, core.find<EventKind>(call.request.object_id));
-    VIRTACCEL_TRY_ASSIGN(const auto status, observe(core, event));
-    return wire::EventState{.state = static_cast<std::uint16_t>(status.phase),
-                            .error = static_cast<std::uint16_t>(status.error),
-                            .reserved = {}};
+    if (const auto status = observe(core, event); status != Status::ok) {
+        return status;
+    }
+    // One word, as it goes out: state, error, zero.
+    const wire::le64 word = static_cast<std::uint64_t>(event->known.phase) |
+                            static_cast<std::uint64_t>(event->known.error) << 16U;
+    call.reply = std::bit_cast<wire::EventState>(word);
+    return Status::ok;
 }
 
-AnswerOf<Opcode::cancel_event> on(Core& core, const Call<Opcode::cancel_event>& call) {
+Answer on(Core& core, const Call<Opcode::cancel_event>& call) {
     if (!core.identity.capabilities.has(CapabilityBit::event_cancellation)) {
         return Status::unsupported;
     }
@@ -75,7 +65,7 @@ AnswerOf<Opcode::cancel_event> on(Core& core, const Call<Opcode::cancel_event>& 
     return Status::ok;
 }
 
-AnswerOf<Opcode::destroy_event> on(Core& core, const Call<Opcode::destroy_event>& call) {
+Answer on(Core& core, const Call<Opcode::destroy_event>& call) {
     return release_by_id<EventKind>(core, call.request.object_id);
 }
 

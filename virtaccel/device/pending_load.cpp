@@ -29,12 +29,14 @@ PendingLoad::~PendingLoad() {
 void PendingLoad::prepare() {
     const Frame frame{
         .readable = record_->readable, .writable = record_->writable, .header = record_->header};
-    const Call<Opcode::load_program> call{.frame = frame, .request = record_->request};
+    wire::Object<ProgramKind> no_reply;
+    const Call<Opcode::load_program> call{
+        .frame = frame, .reply = no_reply, .request = record_->request};
     Core& core = *record_->core;
     record_->prepared = core.backend.prepare(make_artifact(core, call.request, call.tail()));
 }
 
-AnswerOf<Opcode::load_program> defer(Core& core, const Call<Opcode::load_program>& call) {
+Answer defer(Core& core, const Call<Opcode::load_program>& call) {
     const Memory memory = core.bookkeeping.memory();
     auto* const record = memory.make_array<LoadRecord>(1);
     if (record == nullptr) {
@@ -60,7 +62,7 @@ AnswerOf<Opcode::load_program> defer(Core& core, const Call<Opcode::load_program
     record->writable = call.frame.writable;
     record->writable.pieces = {first_writable, writable.size()};
     core.put_aside(record);
-    return AnswerOf<Opcode::load_program>::later();
+    return Answer::later();
 }
 
 void Core::put_aside(LoadRecord* record) {
@@ -91,8 +93,9 @@ std::optional<Served> Core::finish(PendingLoad load) {
     ledger.programs.unreserve(record.request.resident_bytes);
     record.holds_room = false;
     const auto prepared = *std::exchange(record.prepared, std::nullopt);
-    return respond<Opcode::load_program>(*this, frame,
-                                         load_prepared(*this, record.request, prepared));
+    wire::Object<ProgramKind> reply;
+    const Answer answer = load_prepared(*this, record.request, prepared, reply);
+    return respond_late(*this, frame, answer, reply);
 }
 
 void Core::end_load(LoadRecord* record) {

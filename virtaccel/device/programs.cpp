@@ -34,7 +34,7 @@ backend::Artifact make_artifact(const Core& core, const wire::LoadProgram& reque
     return artifact;
 }
 
-AnswerOf<Opcode::load_program> on(Core& core, const Call<Opcode::load_program>& call) {
+Answer on(Core& core, const Call<Opcode::load_program>& call) {
     const wire::LoadProgram& request = call.request;
     if (!core.ledger.programs.affords(request.resident_bytes)) {
         return Status::resource_limit;
@@ -45,11 +45,11 @@ AnswerOf<Opcode::load_program> on(Core& core, const Call<Opcode::load_program>& 
         return defer(core, call);
     }
     const auto artifact = make_artifact(core, request, call.tail());
-    return load_prepared(core, request, core.backend.prepare(artifact));
+    return load_prepared(core, request, core.backend.prepare(artifact), call.reply);
 }
 
-AnswerOf<Opcode::load_program> load_prepared(Core& core, const wire::LoadProgram& request,
-                                             Result<backend::PreparedHandle> prepared) {
+Answer load_prepared(Core& core, const wire::LoadProgram& request,
+                     Result<backend::PreparedHandle> prepared, wire::Object<ProgramKind>& reply) {
     if (!prepared) {
         return core.told(prepared.error());
     }
@@ -77,10 +77,11 @@ AnswerOf<Opcode::load_program> load_prepared(Core& core, const wire::LoadProgram
     account.charge(loaded->resident_bytes);
     const auto program = core.publish(*vacant, loaded->program, **context);
     program->charged_bytes = loaded->resident_bytes;
-    return wire::Object<ProgramKind>{program.id()};
+    reply = {program.id()};
+    return Status::ok;
 }
 
-AnswerOf<Opcode::unload_program> on(Core& core, const Call<Opcode::unload_program>& call) {
+Answer on(Core& core, const Call<Opcode::unload_program>& call) {
     return release_by_id<ProgramKind>(core, call.request.object_id);
 }
 

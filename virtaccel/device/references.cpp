@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "virtaccel/base/id.h"
+#include "virtaccel/device/entry.h"
 
 namespace virtaccel::device {
 namespace {
@@ -44,27 +45,40 @@ bool ReferencePool::reserve(std::size_t count) {
     return true;
 }
 
-void ReferencePool::fill(References& references, std::span<Entry<BufferKind>* const> buffers) {
+void ReferencePool::retain(References& references, std::span<Entry<BufferKind>* const> buffers) {
     references.count = static_cast<std::uint32_t>(buffers.size());
-    const auto inlined = buffers.first(std::min(buffers.size(), inline_count));
-    std::ranges::copy(inlined, references.first.begin());
-    buffers = buffers.subspan(inlined.size());
+    Entry<BufferKind>** target = references.first.data();
+    std::size_t room = inline_count;
     ReferenceBlock** link = &references.rest;
-    while (!buffers.empty()) {
-        ReferenceBlock* const block = std::exchange(vacant_, vacant_->next);
-        --vacant_count_;
-        const auto part = buffers.first(std::min(buffers.size(), block_count));
-        std::ranges::copy(part, block->buffers.begin());
-        buffers = buffers.subspan(part.size());
-        *link = block;
-        link = &block->next;
+    for (Entry<BufferKind>* const buffer : buffers) {
+        if (room == 0) {
+            ReferenceBlock* const block = std::exchange(vacant_, vacant_->next);
+            --vacant_count_;
+            *link = block;
+            link = &block->next;
+            target = block->buffers.data();
+            room = block_count;
+        }
+        ++buffer->users;
+        *target++ = buffer;
+        --room;
     }
     *link = nullptr;
 }
 
-void ReferencePool::drain(References& references) {
+void ReferencePool::let_go(References& references) {
+    std::size_t left = references.count;
+    const auto uncount = [&left](auto& buffers) {
+        const std::size_t count = std::min(left, buffers.size());
+        for (std::size_t i = 0; i < count; ++i) {
+            --buffers[i]->users;
+        }
+        left -= count;
+    };
+    uncount(references.first);
     while (references.rest != nullptr) {
         ReferenceBlock* const block = std::exchange(references.rest, references.rest->next);
+        uncount(block->buffers);
         block->next = std::exchange(vacant_, block);
         ++vacant_count_;
     }

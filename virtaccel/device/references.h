@@ -37,14 +37,15 @@ class ReferencePool {
     ReferencePool& operator=(const ReferencePool&) = delete;
     ~ReferencePool();
 
-    // Makes sure that the next `fill` with `count` buffers succeeds; false if there is no memory.
+    // Makes sure that the next `retain` of `count` buffers succeeds; false if there is no memory.
     [[nodiscard]] bool reserve(std::size_t count);
 
-    // Puts `buffers` into `references`, for which `reserve` made room.
-    void fill(References& references, std::span<Entry<BufferKind>* const> buffers);
+    // Puts `buffers`, for which `reserve` made room, into `references` and counts one user more for
+    // each.
+    void retain(References& references, std::span<Entry<BufferKind>* const> buffers);
 
-    // Takes the blocks of `references` back and empties it.
-    void drain(References& references);
+    // Takes the blocks of `references` back and counts one user less for each buffer.
+    void let_go(References& references);
 
   private:
     struct Slab {
@@ -57,19 +58,5 @@ class ReferencePool {
     ReferenceBlock* vacant_ = nullptr;
     std::size_t vacant_count_ = 0;
 };
-
-// Calls `visit(Entry<BufferKind>&)` for each retained buffer.
-template <class Visit>
-void for_each_buffer(const References& references, Visit visit) {
-    std::size_t left = references.count;
-    for (std::size_t i = 0; i < references.first.size() && left != 0; ++i, --left) {
-        visit(*references.first[i]);
-    }
-    for (const ReferenceBlock* block = references.rest; left != 0; block = block->next) {
-        for (std::size_t i = 0; i < block->buffers.size() && left != 0; ++i, --left) {
-            visit(*block->buffers[i]);
-        }
-    }
-}
 
 }  // namespace virtaccel::device

@@ -17,15 +17,14 @@
 
 namespace virtaccel::device {
 
-// An outcome that contradicts itself tells nothing: nobody knows what happened.
+// How an operation ended; one whose outcome contradicts itself ended nobody knows how.
 template <class Outcome>
-[[nodiscard]] Outcome settle(Outcome outcome) {
+[[nodiscard]] backend::Certainty settle(const Outcome& outcome) {
     const bool done = outcome.certainty == backend::Certainty::done;
-    if ((done && outcome.status != Status::ok) ||
-        (!done && outcome.certainty != backend::Certainty::rejected)) {
-        outcome.certainty = backend::Certainty::indeterminate;
+    if (done ? outcome.status != Status::ok : outcome.certainty != backend::Certainty::rejected) {
+        return backend::Certainty::indeterminate;
     }
-    return outcome;
+    return outcome.certainty;
 }
 
 // Ends an object's charge; losing the device if the books contradict themselves.
@@ -47,8 +46,7 @@ template <class Kind>
 void commit(Core& core, Live<Kind> object) {
     refund(core, *object);
     if constexpr (std::is_same_v<Kind, EventKind>) {
-        for_each_buffer(object->buffers, [](Entry<BufferKind>& buffer) { --buffer.users; });
-        core.references.drain(object->buffers);
+        core.references.let_go(object->buffers);
         --object->program->users;
         --object->queue->users;
     }
@@ -73,8 +71,8 @@ void quarantine(Core& core, Live<Kind> object) {
 // Gives `object`, which nothing uses, back to the backend.
 template <class Kind>
 [[nodiscard]] Status release(Core& core, Live<Kind> object) {
-    const auto outcome = settle(core.backend.release(object->handle));
-    switch (outcome.certainty) {
+    const auto outcome = core.backend.release(object->handle);
+    switch (settle(outcome)) {
         case backend::Certainty::done:
             commit(core, object);
             return Status::ok;
@@ -92,7 +90,7 @@ template <class Kind>
 template <class Kind>
 [[nodiscard]] Status give_back(Core& core, backend::Handle<Kind> handle, std::uint64_t bytes,
                                Status why) {
-    if (settle(core.backend.release(handle)).certainty == backend::Certainty::done) {
+    if (settle(core.backend.release(handle)) == backend::Certainty::done) {
         return why;
     }
     ++core.ledger.quarantined.objects;
@@ -106,13 +104,13 @@ template <class Kind>
 [[nodiscard]] Status may_release(Core& core, Live<Kind> object) {
     if constexpr (std::is_same_v<Kind, EventKind>) {
         const auto status = observe(core, object);
-        if (!status) {
-            return status.error();
+        if (status != Status::ok) {
+            return status;
         }
-        if (status->phase == EventPhase::failed && status->error == Status::device_lost) {
+        if (object->known.error == Status::device_lost) {
             return Status::device_lost;
         }
-        return is_terminal(*status) ? Status::ok : Status::busy;
+        return is_terminal(object->known) ? Status::ok : Status::busy;
     } else {
         return object->users == 0 ? Status::ok : Status::busy;
     }

@@ -17,11 +17,10 @@ namespace {
 
 // True if the event is terminal, or was cancelled just now because the backend can do that.
 bool ends_event(Core& core, Live<EventKind> event) {
-    const auto status = observe(core, event);
-    if (!status || core.discard_required) {
+    if (observe(core, event) != Status::ok || core.discard_required) {
         return false;
     }
-    if (is_terminal(*status)) {
+    if (is_terminal(event->known)) {
         return true;
     }
     if (!core.identity.capabilities.has(CapabilityBit::event_cancellation)) {
@@ -32,11 +31,9 @@ bool ends_event(Core& core, Live<EventKind> event) {
         event->known = {.phase = EventPhase::cancelled, .error = Status::ok};
         return true;
     }
-    if (core.told(cancelled) != Status::busy) {
-        return false;
-    }
-    const auto raced = observe(core, event);
-    return raced && is_terminal(*raced) && !core.discard_required;
+    // Too late to cancel: it has ended just now.
+    return core.told(cancelled) == Status::busy && observe(core, event) == Status::ok &&
+           is_terminal(event->known) && !core.discard_required;
 }
 
 template <class Kind>

@@ -1,5 +1,4 @@
 // SUBMIT: resolves its bindings, hands them to the backend, and retains what it was told to.
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -63,7 +62,7 @@ Result<Status> resolve(Core& core, const Entry<ContextKind>& context) {
 
 }  // namespace
 
-AnswerOf<Opcode::submit> on(Core& core, const Call<Opcode::submit>& call) {
+Answer on(Core& core, const Call<Opcode::submit>& call) {
     const wire::Submit& request = call.request;
     VIRTACCEL_TRY_ASSIGN(const auto queue, core.find<QueueKind>(request.queue_id));
     VIRTACCEL_TRY_ASSIGN(const auto program, core.find<ProgramKind>(request.program_id));
@@ -80,13 +79,14 @@ AnswerOf<Opcode::submit> on(Core& core, const Call<Opcode::submit>& call) {
     if (!core.references.reserve(count)) {
         return Status::out_of_memory;
     }
-    const auto outcome = settle(core.backend.submit({
+    const auto outcome = core.backend.submit({
         .queue = queue->handle,
         .program = program->handle,
         .bindings = {core.bindings.resolved(), count},
         .timeout_ns = request.timeout_ns,
-    }));
-    if (outcome.certainty == backend::Certainty::rejected) {
+    });
+    const auto certainty = settle(outcome);
+    if (certainty == backend::Certainty::rejected) {
         return core.told(outcome.status);
     }
     const std::span<Entry<BufferKind>* const> buffers{core.bindings.buffers(), count};
@@ -94,12 +94,12 @@ AnswerOf<Opcode::submit> on(Core& core, const Call<Opcode::submit>& call) {
     event->queue = &*queue;
     event->program = &*program;
     event->known = {};
-    core.references.fill(event->buffers, buffers);
+    core.references.retain(event->buffers, buffers);
     ++queue->users;
     ++program->users;
-    std::ranges::for_each(buffers, [](Entry<BufferKind>* buffer) { ++buffer->users; });
-    const bool accepted = outcome.certainty == backend::Certainty::done;
-    return {wire::Object<EventKind>{event.id()}, accepted ? Status::ok : core.told(outcome.status)};
+    call.reply = {event.id()};
+    return certainty == backend::Certainty::done ? Answer{Status::ok}
+                                                 : Answer::with_reply(core.told(outcome.status));
 }
 
 }  // namespace virtaccel::device

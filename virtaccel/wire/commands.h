@@ -185,26 +185,31 @@ using RequestOf = typename CommandOf<op>::Request;
 template <Opcode op>
 using ReplyOf = typename CommandOf<op>::Reply;
 
+namespace detail {
+
+// Row numbers by high byte and low two bits, which tell all assigned opcodes apart.
+inline constexpr auto row_by_bits = [] {
+    std::array<std::uint8_t, 32> table{};
+    table.fill(command_count);
+    std::uint8_t index = 0;
+    std::apply(
+        [&](const auto&... row) {
+            ((table[((static_cast<std::uint16_t>(row.opcode) >> 8U) * 4U) +
+                    (static_cast<std::uint16_t>(row.opcode) & 3U)] = index++),
+             ...);
+        },
+        commands);
+    return table;
+}();
+
+}  // namespace detail
+
 // The index of `opcode`'s row in `commands`, or `command_count` if it is not assigned.
 [[nodiscard]] constexpr std::size_t command_index(std::uint16_t opcode) {
-    constexpr auto by_low_bits = [] {
-        // High byte 0..5 and low two bits tell all assigned opcodes apart.
-        std::array<std::uint8_t, 32> table{};
-        table.fill(command_count);
-        std::uint8_t index = 0;
-        std::apply(
-            [&](const auto&... row) {
-                ((table[((static_cast<std::uint16_t>(row.opcode) >> 8U) * 4U) +
-                        (static_cast<std::uint16_t>(row.opcode) & 3U)] = index++),
-                 ...);
-            },
-            commands);
-        return table;
-    }();
     if ((opcode >> 8U) > 5 || (opcode & 0xffU) > 3) {
         return command_count;
     }
-    return by_low_bits[((opcode >> 8U) * 4U) + (opcode & 3U)];
+    return detail::row_by_bits[((opcode >> 8U) * 4U) + (opcode & 3U)];
 }
 
 // The protocol's name of `opcode`, or "UNKNOWN".
