@@ -27,7 +27,7 @@ struct MemoryRegion {
 enum class MapRefusal : std::uint8_t { empty, wraps, overlaps, full };
 
 // One full sentence for a person.
-[[nodiscard]] constexpr std::string_view describe(MapRefusal refusal) {
+[[nodiscard]] constexpr std::string_view explain(MapRefusal refusal) {
     switch (refusal) {
         case MapRefusal::empty:
             return "The memory region is empty or not mapped: announce only mapped memory.";

@@ -3,7 +3,6 @@
 // the checks of a placement. The one thing to know: a placement comes from the other side, so it is
 // checked before anything is read through it.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -40,7 +39,7 @@ enum class RingRefusal : std::uint8_t {
 };
 
 // One full sentence for a person.
-[[nodiscard]] constexpr std::string_view describe(RingRefusal refusal) {
+[[nodiscard]] constexpr std::string_view explain(RingRefusal refusal) {
     switch (refusal) {
         case RingRefusal::bad_size:
             return "The queue size is not a power of two from 2 to 32768: choose one that is.";
@@ -59,7 +58,7 @@ enum class RingRefusal : std::uint8_t {
 }
 
 [[nodiscard]] constexpr bool is_ring_size(std::uint32_t size) {
-    return size >= ring_size_min && size <= ring_size_max && std::has_single_bit(size);
+    return size >= ring_size_min && size <= ring_size_max && is_power_of_two(size);
 }
 
 [[nodiscard]] constexpr std::uint64_t descriptors_bytes(std::uint32_t size) {
