@@ -201,7 +201,8 @@ struct Notifier {
 // destroy_event   a terminal event only
 // set_notifier    may be ignored by a backend whose events end inside its calls
 //
-// DEVICE_LOST from any of them makes the whole instance discard-only.
+// DEVICE_LOST from any of them makes the whole instance discard-only. The end of an instance gives
+// back all that it still holds, live or not: so the device discards one.
 template <class B>
 concept Backend =
     requires(B& b, const B& c, ContextHandle context, BufferHandle buffer, ProgramHandle program,

@@ -64,6 +64,11 @@ std::optional<std::uint64_t> block_bytes(std::uint64_t bytes, std::uint64_t alig
 }  // namespace
 
 HostBuffers::~HostBuffers() {
+    records_.each([this](const HostBuffer& buffer) {
+        if (buffer.data != nullptr) {
+            release_block(buffer);
+        }
+    });
     drop_cache();
 }
 
@@ -100,6 +105,7 @@ ReleaseOutcome HostBuffers::free(BufferHandle buffer) {
     give_block(record);
     --live_;
     backing_bytes_ -= record.backing_bytes;
+    record.data = nullptr;
     records_.give(&record);
     return ReleaseOutcome::released();
 }
@@ -155,6 +161,10 @@ void HostBuffers::give_block(const HostBuffer& buffer) {
         cached_bytes_ += buffer.backing_bytes;
         return;
     }
+    release_block(buffer);
+}
+
+void HostBuffers::release_block(const HostBuffer& buffer) {
     memory_.release(memory_.state, buffer.data, static_cast<std::size_t>(buffer.backing_bytes),
                     static_cast<std::size_t>(buffer.alignment));
 }

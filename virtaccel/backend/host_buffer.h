@@ -17,8 +17,8 @@
 
 namespace virtaccel::backend {
 
-// One buffer's storage. `data` is aligned to `alignment`; the bytes from `bytes` to `backing_bytes`
-// are there, zeroed, and nobody's.
+// One buffer's storage. `data` is aligned to `alignment`, and null in a record that nobody has; the
+// bytes from `bytes` to `backing_bytes` are there, zeroed, and nobody's.
 struct HostBuffer {
     std::byte* data = nullptr;
     std::uint64_t bytes = 0;
@@ -49,7 +49,7 @@ class HostBuffers {
     HostBuffers(const HostBuffers&) = delete;
     HostBuffers& operator=(const HostBuffers&) = delete;
 
-    // Gives back the kept blocks. Live buffers are freed before.
+    // Gives back everything, live buffers too: a backend may be dropped with all that it holds.
     ~HostBuffers();
 
     // A zeroed buffer. RESOURCE_LIMIT above `alignment_max`, OUT_OF_MEMORY if the memory refuses.
@@ -91,6 +91,7 @@ class HostBuffers {
 
     [[nodiscard]] std::byte* take_block(HostBuffer& buffer);
     void give_block(const HostBuffer& buffer);
+    void release_block(const HostBuffer& buffer);
     void drop_cache();
 
     Memory memory_;

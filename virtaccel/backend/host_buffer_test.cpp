@@ -106,6 +106,9 @@ TEST(HostBuffers, give_back_every_block_of_every_size) {
             EXPECT_EQ(buffers.free(handle).certainty, Certainty::done);
         }
         EXPECT_GT(buffers.cached_bytes(), 0U);
+        handles.clear();
+        EXPECT_TRUE(buffers.allocate(request_of(100)));  // is live at the end
+        EXPECT_TRUE(buffers.allocate(request_of(100, 4096)));
     }
     EXPECT_EQ(memory.live_blocks(), 0U);
     EXPECT_EQ(memory.live_bytes(), 0U);

@@ -55,12 +55,16 @@ std::byte* range_of(const Binding& binding) {
 }  // namespace
 
 Reference::Reference(const Memory& memory, const ReferenceOptions& options) noexcept
-    : memory_(memory), options_(options), buffers_(memory, options.buffers), events_(memory) {}
+    : memory_(memory),
+      options_(options),
+      buffers_(memory, options.buffers),
+      programs_(memory),
+      events_(memory) {}
 
 Diagnostics Reference::diagnostics() const {
     Diagnostics result = counters_;
-    result.retained_bytes = buffers_.backing_bytes() + (programs_ * reference_resident_bytes);
-    result.live_resources = contexts_ + buffers_.live() + programs_ + queues_ + events_.live();
+    result.retained_bytes = buffers_.backing_bytes() + (live_programs_ * reference_resident_bytes);
+    result.live_resources = contexts_ + buffers_.live() + live_programs_ + queues_ + events_.live();
     result.indeterminate_resources = lost_events_.load(std::memory_order_relaxed);
     return result;
 }
@@ -144,15 +148,24 @@ void Reference::abandon(PreparedHandle prepared) {
     memory_.release_array(&program_of(prepared), 1);
 }
 
+// A loaded program moves into the pool, so that a dropped backend drops it too.
 Result<LoadedProgram> Reference::load(ContextHandle /*context*/, PreparedHandle prepared) {
-    ++programs_;
-    return LoadedProgram{.program = {.object = prepared.object},
+    ReferenceProgram* const program = programs_.take();
+    if (program != nullptr) {
+        *program = program_of(prepared);
+        ++live_programs_;
+    }
+    abandon(prepared);
+    if (program == nullptr) {
+        return fail(Status::out_of_memory);
+    }
+    return LoadedProgram{.program = {.object = program},
                          .resident_bytes = reference_resident_bytes};
 }
 
 ReleaseOutcome Reference::unload(ProgramHandle program) {
-    memory_.release_array(&program_of(program), 1);
-    --programs_;
+    programs_.give(&program_of(program));
+    --live_programs_;
     return ReleaseOutcome::released();
 }
 

@@ -13,6 +13,7 @@
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/event_pool.h"
 #include "virtaccel/backend/host_buffer.h"
+#include "virtaccel/backend/pool.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
@@ -139,11 +140,12 @@ class Reference {
     Memory memory_;
     ReferenceOptions options_;
     backend::HostBuffers buffers_;
+    backend::Pool<ReferenceProgram> programs_;
     Events events_;
     backend::Notifier notifier_;
     backend::Diagnostics counters_;
     std::uint64_t contexts_ = 0;
-    std::uint64_t programs_ = 0;
+    std::uint64_t live_programs_ = 0;
     std::uint64_t queues_ = 0;
     std::uint64_t submissions_ = 0;
     std::atomic<std::uint64_t> lost_events_ = 0;

@@ -431,6 +431,10 @@ TEST(Reference, answers_out_of_memory_wherever_the_memory_refuses) {
               Status::out_of_memory);
     EXPECT_EQ(bench.prepare(encode(barrier)).error(), Status::out_of_memory);
     bench.memory.refuse_nothing();
+    const auto prepared = bench.prepare(encode(barrier));
+    bench.memory.refuse_after(0);
+    EXPECT_EQ(bench.backend.load({}, *prepared).error(), Status::out_of_memory);
+    bench.memory.refuse_nothing();
     const auto buffer = bench.buffer(8);
     const auto program = bench.load(barrier);
     bench.memory.refuse_after(0);
@@ -454,6 +458,9 @@ TEST(Reference, gives_back_what_it_allocated) {
         ASSERT_TRUE(prepared);
         EXPECT_EQ(memory.live_blocks(), 1U);
         backend.abandon(*prepared);
+        EXPECT_EQ(memory.live_blocks(), 0U);
+        // What is live when a backend is dropped goes with it.
+        EXPECT_TRUE(backend.allocate({}, {.bytes = 8, .usage = usage_known}));
     }
     EXPECT_EQ(memory.live_blocks(), 0U);
 }
