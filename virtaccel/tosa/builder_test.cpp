@@ -1,0 +1,97 @@
+#include "virtaccel/tosa/builder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "virtaccel/base/status.h"
+#include "virtaccel/tosa/attributes.h"
+#include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/testing/models.h"
+#include "virtaccel/tosa/types.h"
+
+namespace virtaccel::tosa {
+namespace {
+
+TEST(Builder, writes_a_model_that_reads_back_as_it_was_built) {
+    const Builder builder = testing::small_network();
+    const auto bytes = builder.finish();
+    ASSERT_TRUE(bytes) << bytes.error().sentence.view();
+    const Graph graph = verify(*bytes).value();
+    EXPECT_EQ(graph.main().inputs.size(), 1U);
+    EXPECT_EQ(graph.main().outputs.size(), 2U);
+    EXPECT_EQ(graph.operators().back().op, Op::concat);
+    EXPECT_EQ(graph.operators().back().as<AxisAttribute>().axis, 1);
+}
+
+TEST(Builder, infers_types_and_shapes) {
+    Builder builder;
+    const Value x = builder.input("x", DType::int8, {1, 3, 4});
+    const Value y = builder.matmul(x, builder.zeros(DType::int8, {1, 4, 2}));
+    EXPECT_EQ(builder.tensor(y).dtype, DType::int32);
+    EXPECT_EQ(builder.tensor(y).elements, 6U);
+    const Value product = builder.mul(y, y);
+    EXPECT_EQ(builder.tensor(product).dtype, DType::int32);
+    builder.output(product, "y");
+    EXPECT_TRUE(builder.finish());
+}
+
+TEST(Builder, has_all_outputs_of_an_operator) {
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {1, 4, 8});
+    const Value real =
+        builder.op(Op::rfft2d, {x}, FftAttribute{}, {.dtype = DType::fp32, .shape = {}});
+    builder.output(real, "real");
+    builder.output(Builder::output_of(real, 1), "imaginary");
+    const auto bytes = builder.finish();
+    ASSERT_TRUE(bytes) << bytes.error().sentence.view();
+    EXPECT_EQ(verify(*bytes).value().main().outputs.size(), 2U);
+}
+
+TEST(Builder, takes_the_callers_word_for_a_custom_operator) {
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {4});
+    const Value y = builder.op(
+        Op::custom, {x},
+        CustomAttribute{.operator_name = "twist", .domain_name = "test", .implementation = {}},
+        {.dtype = DType::fp32, .shape = std::vector<std::int32_t>{2, 2}});
+    builder.output(y, "y");
+    const auto bytes = builder.finish();
+    ASSERT_TRUE(bytes) << bytes.error().sentence.view();
+    const Graph graph = verify(*bytes).value();
+    EXPECT_EQ(graph.operators()[0].as<CustomAttribute>().operator_name, "twist");
+    EXPECT_EQ(graph.tensors()[graph.main().outputs[0]].elements, 4U);
+}
+
+TEST(Builder, keeps_the_first_mistake) {
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {2, 3});
+    const Value bad = builder.add(x, builder.input("z", DType::fp32, {2, 4}));
+    builder.output(builder.add(bad, x), "y");
+    const auto bytes = builder.finish();
+    ASSERT_FALSE(bytes);
+    EXPECT_EQ(bytes.error().sentence.view(),
+              "Operator 0 (ADD) cannot be built: its inputs do not broadcast: dimension 1 is (3) "
+              "and (4).");
+}
+
+TEST(Builder, refuses_a_constant_of_another_size) {
+    Builder builder;
+    builder.output(builder.constant({3}, {1, 2}), "y");
+    const auto bytes = builder.finish();
+    ASSERT_FALSE(bytes);
+    EXPECT_NE(bytes.error().sentence.view().find("(CONST) cannot be built"), std::string::npos);
+}
+
+TEST(Builder, asks_for_a_type_where_several_are_allowed) {
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {3});
+    builder.output(builder.op(Op::cast, {x}), "y");
+    EXPECT_FALSE(builder.finish());
+}
+
+}  // namespace
+}  // namespace virtaccel::tosa
