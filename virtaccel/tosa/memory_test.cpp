@@ -22,10 +22,12 @@ std::size_t allocations_left = 0;
 
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined: a compiler that sees both halves takes them for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
     if (allocations_left != 0 && --allocations_left == 0) {
         throw std::bad_alloc{};
     }
+    // NOTIDY(banned_words): operator new cannot be written in terms of itself.
     void* block = std::malloc(bytes == 0 ? 1 : bytes);
     if (block == nullptr) {
         throw std::bad_alloc{};
@@ -33,11 +35,11 @@ void* operator new(std::size_t bytes) {
     return block;
 }
 
-void operator delete(void* block) noexcept {
+[[gnu::noinline]] void operator delete(void* block) noexcept {
     std::free(block);
 }
 
-void operator delete(void* block, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
     std::free(block);
 }
 

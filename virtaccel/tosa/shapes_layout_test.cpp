@@ -70,7 +70,7 @@ TEST(ShapeOfSlice, is_its_size) {
               "its start has (1) elements; it must have 2.");
 }
 
-TEST(ShapeOfTile, multiplies) {
+TEST(ShapeOfTile, multiplies_each_dimension) {
     const Operand x = Operand::of({2, 3});
     EXPECT_EQ(infer(Op::tile, {x, Operand::list({3, 1})}), "6x3:FP32");
     EXPECT_EQ(infer(Op::tile, {x, Operand::list({0, 1})}), "its multiple (0) must be at least 1.");
