@@ -1,6 +1,6 @@
 # The libraries of others, all Debian's. A module names the target it uses in LIBS or PRIVATE_LIBS:
-#   CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json virtaccel::flatbuffers DNNL::dnnl PNG::PNG
-#   benchmark::benchmark Threads::Threads
+#   CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json virtaccel::flatbuffers DNNL::dnnl hwy::hwy
+#   PNG::PNG benchmark::benchmark Threads::Threads
 # The portable core needs none of them but flatbuffers' headers.
 if(VIRTACCEL_TESTS)
   find_package(GTest REQUIRED)
@@ -10,6 +10,7 @@ if(NOT VIRTACCEL_PORTABLE_ONLY)
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_package(PNG REQUIRED)
+  find_package(hwy REQUIRED)
   find_package(benchmark REQUIRED)
   find_package(Threads REQUIRED)
   # Debian's package configuration asks for OpenCL's headers, which nobody here includes.

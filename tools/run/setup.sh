@@ -4,7 +4,7 @@
 packages_build=(
     ccache cmake g++ ninja-build
     flatbuffers-compiler libbenchmark-dev libcli11-dev libdnnl-dev libflatbuffers-dev libfmt-dev
-    libgtest-dev libpng-dev nlohmann-json3-dev
+    libgtest-dev libhwy-dev libpng-dev nlohmann-json3-dev
     ca-certificates python3 python3-venv
 )
 packages_check=(clang-19 clang-format-19 clang-tidy-19 g++-mingw-w64-x86-64-posix git shellcheck)

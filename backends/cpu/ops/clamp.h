@@ -12,6 +12,14 @@ struct Clamp {
     float low = -std::numeric_limits<float>::infinity();
     float high = std::numeric_limits<float>::infinity();
     bool ignores_nan = false;
+
+    [[nodiscard]] float operator()(float x) const {
+        float above = x < low ? low : x;
+        if (ignores_nan) {
+            above = x >= low ? x : low;
+        }
+        return above > high ? high : above;
+    }
 };
 
 [[nodiscard]] Clamp clamp_of(const tosa::Operator& op);

@@ -119,6 +119,15 @@ std::uint32_t absorb_readers(Lowering& lowering, Convolution& convolution) {
     return last;
 }
 
+std::unique_ptr<Step> make_step(Lowering& lowering, const Convolution& convolution) {
+    if (!convolution.is_depthwise) {
+        return make_dense_step(lowering, convolution);
+    }
+    return convolution.output_channels == convolution.window.channels
+               ? make_depthwise_step(lowering, convolution)
+               : make_multiplied_step(lowering, convolution);
+}
+
 void emit(Lowering& lowering, const Convolution& convolution) {
     std::vector<ValueId> reads{convolution.input};
     if (convolution.residual) {
@@ -128,14 +137,13 @@ void emit(Lowering& lowering, const Convolution& convolution) {
                 lowering.compute_in_place(convolution.output, convolution.residual->value));
         }
     }
-    lowering.emit(make_convolution_step(lowering, convolution), reads, convolution.output);
+    lowering.emit(make_step(lowering, convolution), reads, convolution.output);
 }
 
 void lower(Lowering& lowering, const tosa::Operator& op) {
     Convolution convolution = convolution_of(lowering, op);
     if (lowering.is_known(convolution.output)) {
-        lowering.emit(make_convolution_step(lowering, convolution), {convolution.input},
-                      convolution.output);
+        lowering.emit(make_step(lowering, convolution), {convolution.input}, convolution.output);
         return;
     }
     absorb_padding(lowering, convolution);
@@ -152,6 +160,14 @@ void lower(Lowering& lowering, const tosa::Operator& op) {
 }
 
 }  // namespace
+
+std::vector<float> bias_of(const Lowering& lowering, const Convolution& convolution) {
+    const auto bias = lowering.known<float>(convolution.bias);
+    if (bias.size() == 1) {
+        return std::vector<float>(static_cast<std::size_t>(convolution.output_channels), bias[0]);
+    }
+    return {bias.begin(), bias.end()};
+}
 
 void lower_conv2d(Lowering& lowering, const tosa::Operator& op) {
     lower(lowering, op);

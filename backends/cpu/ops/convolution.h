@@ -10,7 +10,11 @@
 #include "backends/cpu/ops/window.h"
 #include "backends/cpu/step.h"
 
-namespace virtaccel::backends::cpu::ops {
+namespace virtaccel::backends::cpu {
+
+class Lowering;
+
+namespace ops {
 
 // An image of the output's height and width that is added to a convolution's result. It may have
 // fewer channels; those it lacks are zero.
@@ -37,4 +41,9 @@ struct Convolution {
     }
 };
 
-}  // namespace virtaccel::backends::cpu::ops
+// One bias for each output channel.
+[[nodiscard]] std::vector<float> bias_of(const Lowering& lowering, const Convolution& convolution);
+
+}  // namespace ops
+
+}  // namespace virtaccel::backends::cpu

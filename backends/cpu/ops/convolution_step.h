@@ -1,5 +1,5 @@
 #pragma once
-// The step that computes a convolution and what it has taken along.
+// The steps that compute a convolution and what it has taken along.
 
 #include <memory>
 
@@ -12,9 +12,14 @@ class Lowering;
 
 namespace ops {
 
-// Packs the weights; may throw std::bad_alloc.
-[[nodiscard]] std::unique_ptr<Step> make_convolution_step(const Lowering& lowering,
-                                                          const Convolution& convolution);
+// Packs the weights, which are known. Dense convolutions, depthwise ones with one output channel
+// for each input channel, and depthwise ones with more.
+[[nodiscard]] std::unique_ptr<Step> make_dense_step(Lowering& lowering,
+                                                    const Convolution& convolution);
+[[nodiscard]] std::unique_ptr<Step> make_depthwise_step(Lowering& lowering,
+                                                        const Convolution& convolution);
+[[nodiscard]] std::unique_ptr<Step> make_multiplied_step(Lowering& lowering,
+                                                         const Convolution& convolution);
 
 }  // namespace ops
 

@@ -22,18 +22,7 @@ Clamp clamp_of(const tosa::Operator& op) {
 }
 
 void lower_clamp(Lowering& lowering, const tosa::Operator& op) {
-    const Clamp clamp = clamp_of(op);
-    if (clamp.ignores_nan) {
-        emit_elementwise<float, float>(lowering, op, [clamp](float x) {
-            const float above = x >= clamp.low ? x : clamp.low;
-            return above > clamp.high ? clamp.high : above;
-        });
-    } else {
-        emit_elementwise<float, float>(lowering, op, [clamp](float x) {
-            const float above = x < clamp.low ? clamp.low : x;
-            return above > clamp.high ? clamp.high : above;
-        });
-    }
+    emit_elementwise<float, float>(lowering, op, clamp_of(op));
 }
 
 void lower_sigmoid(Lowering& lowering, const tosa::Operator& op) {

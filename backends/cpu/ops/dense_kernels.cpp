@@ -1,0 +1,382 @@
+#include "backends/cpu/ops/dense_kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/ops/dense_kernels.cpp"
+#include <hwy/foreach_target.h>
+// Must come after foreach_target.h.
+#include <hwy/highway.h>
+
+#include "backends/cpu/ops/vector_ends.h"
+
+HWY_BEFORE_NAMESPACE();
+
+namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE {
+
+namespace {
+
+// A panel is up to three vectors wide. Where vectors are long, it may end in half of one, so that
+// few lanes are computed for nothing.
+using Full = hn::CappedTag<float, 16>;
+constexpr std::size_t full_lanes = hn::MaxLanes(Full{});
+constexpr bool has_halves = full_lanes == 16;
+using Half = hn::CappedTag<float, (has_halves ? 8 : full_lanes)>;
+constexpr std::size_t half_lanes = hn::MaxLanes(Half{});
+
+// Panels are this many channels wide, times 1 to `units_max`.
+constexpr std::size_t unit = half_lanes;
+constexpr std::size_t units_max = has_halves ? 6 : 3;
+// As many as there are registers for.
+constexpr std::size_t registers = has_halves ? 32 : 16;
+
+// How many pixels a tile of panels of `units` has: sums, weights and one input fill the registers.
+constexpr std::size_t tile_pixels(std::size_t units) {
+    const std::size_t vectors = has_halves ? (units + 1) / 2 : units;
+    const std::size_t most = (registers - 1 - vectors) / vectors;
+    return std::min<std::size_t>(most, has_halves ? 12 : 6);
+}
+
+// One step along the windows: where the pixels are read. Addresses of three pixels come from one
+// pointer, as far as an instruction's own arithmetic reaches.
+template <std::size_t pixels>
+struct Windows {
+    std::array<const float*, (pixels + 2) / 3> base;
+    std::int64_t step;
+
+    HWY_INLINE Windows(const float* first, std::int64_t between) : step(between) {
+        for (std::size_t i = 0; i < base.size(); ++i) {
+            base[i] = first + (static_cast<std::int64_t>(3 * i) * between);
+        }
+    }
+
+    template <std::size_t pixel>
+    HWY_INLINE float at() const {
+        return base[pixel / 3][static_cast<std::int64_t>(pixel % 3) * step];
+    }
+
+    HWY_INLINE void advance() {
+        for (const float*& pointer : base) {
+            ++pointer;
+        }
+    }
+};
+
+// The end of the sums of one vector of channels, for the pixels of a tile.
+template <class D>
+class Column {
+  public:
+    HWY_INLINE Column(const DenseShape& shape, const DensePixels& at, std::int64_t channel)
+        : bounds_(shape.clamp),
+          output_(at.output + channel),
+          output_step_(shape.output_channels),
+          lanes_(std::min(all_lanes, shape.output_channels - channel)),
+          residual_step_(shape.residual_channels),
+          residual_lanes_(std::min(all_lanes, shape.residual_channels - channel)) {
+        if (residual_lanes_ > 0) {
+            residual_ = at.residual + channel;
+        }
+    }
+
+    // Stores one sum for each pixel, `sum(pixel)` for a constant pixel.
+    template <std::size_t... p, class Sum>
+    HWY_INLINE void store(const Sum& sum, std::index_sequence<p...> /*which*/) const {
+        const bool is_full = lanes_ == all_lanes;
+        if (is_full && residual_lanes_ == all_lanes) {
+            (store_full<true, p>(sum), ...);
+        } else if (is_full && residual_lanes_ <= 0) {
+            (store_full<false, p>(sum), ...);
+        } else {
+            (store_part<p>(sum), ...);
+        }
+    }
+
+  private:
+    static constexpr auto all_lanes = static_cast<std::int64_t>(hn::MaxLanes(D{}));
+
+    template <bool has_residual, std::size_t p, class Sum>
+    HWY_INLINE void store_full(const Sum& sum) const {
+        constexpr auto pixel = static_cast<std::int64_t>(p);
+        hn::Vec<D> value = sum.template at<p>();
+        if constexpr (has_residual) {
+            value = hn::Add(value, hn::LoadU(D{}, residual_ + (pixel * residual_step_)));
+        }
+        hn::StoreU(bounds_.apply(value), D{}, output_ + (pixel * output_step_));
+    }
+
+    template <std::size_t p, class Sum>
+    HWY_INLINE void store_part(const Sum& sum) const {
+        constexpr auto pixel = static_cast<std::int64_t>(p);
+        hn::Vec<D> value = sum.template at<p>();
+        if (residual_lanes_ > 0) {
+            value = hn::Add(value,
+                            load_some(D{}, residual_ + (pixel * residual_step_), residual_lanes_));
+        }
+        store_some(D{}, bounds_.apply(value), output_ + (pixel * output_step_), lanes_);
+    }
+
+    Bounds<D> bounds_;
+    float* output_;
+    std::int64_t output_step_;
+    std::int64_t lanes_;
+    const float* residual_ = nullptr;
+    std::int64_t residual_step_;
+    std::int64_t residual_lanes_;
+};
+
+// The sums of a tile: `pixels` by `units` half vectors.
+template <std::size_t pixels, std::size_t units>
+class Tile {
+  public:
+    static constexpr std::size_t fulls = has_halves ? units / 2 : units;
+    static constexpr bool has_half = has_halves && units % 2 == 1;
+    static constexpr std::size_t width = units * unit;
+
+    using Pixels = std::make_index_sequence<pixels>;
+    using Fulls = std::make_index_sequence<fulls>;
+
+    HWY_INLINE explicit Tile(const float* bias) { set(bias, Pixels{}); }
+
+    HWY_INLINE void add_run(const float* input, std::int64_t step, std::int64_t length,
+                            const float* weights) {
+        Windows<pixels> windows{input, step};
+        for (std::int64_t i = 0; i < length; ++i) {
+            multiply(windows, weights, Pixels{});
+            windows.advance();
+            weights += width;
+        }
+    }
+
+    HWY_INLINE void store(const DenseShape& shape, const DensePixels& at,
+                          std::int64_t channel) const {
+        store(shape, at, channel, Fulls{});
+    }
+
+  private:
+    using FullVector = hn::Vec<Full>;
+    using HalfVector = hn::Vec<Half>;
+
+    struct Pixel {
+        std::array<FullVector, fulls == 0 ? 1 : fulls> full;
+        HalfVector half;
+    };
+
+    template <std::size_t... p>
+    HWY_INLINE void set(const float* bias, std::index_sequence<p...> /*which*/) {
+        (set_pixel(sums_[p], bias, Fulls{}), ...);
+    }
+
+    template <std::size_t... v>
+    static HWY_INLINE void set_pixel(Pixel& pixel, const float* bias,
+                                     std::index_sequence<v...> /*which*/) {
+        ((pixel.full[v] = hn::LoadU(Full{}, bias + (v * full_lanes))), ...);
+        if constexpr (has_half) {
+            pixel.half = hn::LoadU(Half{}, bias + (fulls * full_lanes));
+        }
+    }
+
+    template <std::size_t... p>
+    HWY_INLINE void multiply(const Windows<pixels>& windows, const float* weights,
+                             std::index_sequence<p...> /*which*/) {
+        Pixel row;
+        set_pixel(row, weights, Fulls{});
+        (multiply_pixel(sums_[p], windows.template at<p>(), row, Fulls{}), ...);
+    }
+
+    template <std::size_t... v>
+    static HWY_INLINE void multiply_pixel(Pixel& pixel, float input, const Pixel& row,
+                                          std::index_sequence<v...> /*which*/) {
+        if constexpr (fulls != 0) {
+            const FullVector full = hn::Set(Full{}, input);
+            ((pixel.full[v] = hn::MulAdd(full, row.full[v], pixel.full[v])), ...);
+        }
+        if constexpr (has_half) {
+            pixel.half = hn::MulAdd(hn::Set(Half{}, input), row.half, pixel.half);
+        }
+    }
+
+    template <std::size_t v>
+    struct FullSum {
+        const Tile& tile;
+
+        template <std::size_t p>
+        HWY_INLINE FullVector at() const {
+            return tile.sums_[p].full[v];
+        }
+    };
+
+    struct HalfSum {
+        const Tile& tile;
+
+        template <std::size_t p>
+        HWY_INLINE HalfVector at() const {
+            return tile.sums_[p].half;
+        }
+    };
+
+    template <std::size_t... v>
+    HWY_INLINE void store(const DenseShape& shape, const DensePixels& at, std::int64_t channel,
+                          std::index_sequence<v...> /*which*/) const {
+        (Column<Full>{shape, at, channel + static_cast<std::int64_t>(v * full_lanes)}.store(
+             FullSum<v>{*this}, Pixels{}),
+         ...);
+        if constexpr (has_half) {
+            const std::int64_t last = channel + static_cast<std::int64_t>(fulls * full_lanes);
+            Column<Half>{shape, at, last}.store(HalfSum{*this}, Pixels{});
+        }
+    }
+
+    std::array<Pixel, pixels> sums_;
+};
+
+// One panel of a tile's pixels.
+template <std::size_t pixels, std::size_t units>
+HWY_INLINE void compute_tile(const DenseShape& shape, const float* packed, const float* bias,
+                             const DensePixels& at, std::int64_t channel) {
+    Tile<pixels, units> tile{bias};
+    const float* weights =
+        packed + (static_cast<std::size_t>(at.first_run * shape.run_length) * units * unit);
+    for (const std::int64_t offset : at.run_offsets) {
+        tile.add_run(at.input + (at.window + offset), at.input_step, shape.run_length, weights);
+        weights += static_cast<std::size_t>(shape.run_length) * units * unit;
+    }
+    tile.store(shape, at, channel);
+}
+
+HWY_INLINE void skip(const DenseShape& shape, DensePixels& pixels, std::int64_t count) {
+    pixels.window += count * pixels.input_step;
+    pixels.output += count * shape.output_channels;
+    if (pixels.residual != nullptr) {
+        pixels.residual += count * shape.residual_channels;
+    }
+    pixels.count -= count;
+}
+
+// As many tiles of `pixels` pixels as there are, then smaller ones.
+template <std::size_t pixels, std::size_t units>
+void compute_tiles(const DenseShape& shape, const float* packed, const float* bias, DensePixels at,
+                   std::int64_t channel) {
+    constexpr auto step = static_cast<std::int64_t>(pixels);
+    while (at.count >= step) {
+        compute_tile<pixels, units>(shape, packed, bias, at, channel);
+        skip(shape, at, step);
+    }
+    if constexpr (pixels > 1) {
+        if (at.count != 0) {
+            compute_tiles<(pixels + 1) / 2, units>(shape, packed, bias, at, channel);
+        }
+    }
+}
+
+using Panel = void (*)(const DenseShape&, const float*, const float*, DensePixels, std::int64_t);
+
+// By units, from 1.
+constexpr auto panels = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<Panel, sizeof...(i)>{&compute_tiles<tile_pixels(i + 1), i + 1>...};
+}(std::make_index_sequence<units_max>{});
+
+// How the output channels are cut into panels of nearly one width.
+class Cut {
+  public:
+    explicit Cut(const DenseShape& shape)
+        : units_((static_cast<std::size_t>(shape.output_channels) + unit - 1) / unit),
+          panels_((units_ + units_max - 1) / units_max) {}
+
+    [[nodiscard]] std::size_t panels() const { return panels_; }
+
+    [[nodiscard]] std::size_t units_of(std::size_t panel) const {
+        return (units_ / panels_) + (panel < units_ % panels_ ? 1 : 0);
+    }
+
+    // Output channels, those for nothing included.
+    [[nodiscard]] std::size_t channels() const { return units_ * unit; }
+
+  private:
+    std::size_t units_;
+    std::size_t panels_;
+};
+
+std::size_t packed_size(const DenseShape& shape) {
+    return Cut{shape}.channels() * (static_cast<std::size_t>(shape.window_length()) + 1);
+}
+
+// The bias, then panel after panel: for each float of the window, the weights of all its channels.
+void pack(const DenseShape& shape, std::span<const float> weights, std::span<const float> bias,
+          float* packed) {
+    const Cut cut{shape};
+    const auto length = static_cast<std::size_t>(shape.window_length());
+    const auto channels = static_cast<std::size_t>(shape.output_channels);
+    std::ranges::copy(bias, packed);
+    packed += cut.channels();
+    std::size_t channel = 0;
+    for (std::size_t panel = 0; panel < cut.panels(); ++panel) {
+        const std::size_t width = cut.units_of(panel) * unit;
+        for (std::size_t c = 0; c < width && channel + c < channels; ++c) {
+            for (std::size_t k = 0; k < length; ++k) {
+                packed[(k * width) + c] = weights[((channel + c) * length) + k];
+            }
+        }
+        packed += width * length;
+        channel += width;
+    }
+}
+
+std::int64_t tile(const DenseShape& shape) {
+    return static_cast<std::int64_t>(tile_pixels(Cut{shape}.units_of(0)));
+}
+
+void compute(const DenseShape& shape, const float* packed, const DensePixels& pixels) {
+    const Cut cut{shape};
+    const float* bias = packed;
+    const float* weights = packed + cut.channels();
+    std::int64_t channel = 0;
+    for (std::size_t panel = 0; panel < cut.panels(); ++panel) {
+        const std::size_t units = cut.units_of(panel);
+        panels[units - 1](shape, weights, bias, pixels, channel);
+        const std::size_t width = units * unit;
+        weights += width * static_cast<std::size_t>(shape.window_length());
+        bias += width;
+        channel += static_cast<std::int64_t>(width);
+    }
+}
+
+}  // namespace
+
+}  // namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace virtaccel::backends::cpu::ops {
+
+HWY_EXPORT(packed_size);
+HWY_EXPORT(pack);
+HWY_EXPORT(tile);
+HWY_EXPORT(compute);
+
+std::size_t packed_dense_size(const DenseShape& shape) {
+    return HWY_DYNAMIC_DISPATCH(packed_size)(shape);
+}
+
+void pack_dense(const DenseShape& shape, std::span<const float> weights,
+                std::span<const float> bias, float* packed) {
+    HWY_DYNAMIC_DISPATCH(pack)(shape, weights, bias, packed);
+}
+
+std::int64_t dense_tile(const DenseShape& shape) {
+    return HWY_DYNAMIC_DISPATCH(tile)(shape);
+}
+
+void compute_dense(const DenseShape& shape, const float* packed, const DensePixels& pixels) {
+    HWY_DYNAMIC_DISPATCH(compute)(shape, packed, pixels);
+}
+
+}  // namespace virtaccel::backends::cpu::ops
+
+#endif

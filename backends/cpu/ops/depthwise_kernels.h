@@ -1,0 +1,40 @@
+#pragma once
+// The inner loops of depthwise convolutions with one output channel for each input channel,
+// compiled for several instruction sets of which the best one is chosen at run time.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "backends/cpu/ops/clamp.h"
+#include "backends/cpu/ops/window.h"
+
+namespace virtaccel::backends::cpu::ops {
+
+struct DepthwiseShape {
+    ImageWindow window;
+    // Channels of the image that is added; zero for none.
+    std::int64_t residual_channels = 0;
+    Clamp clamp;
+};
+
+// One row of output pixels, number `y` of its image.
+struct DepthwiseRow {
+    const float* image = nullptr;  // the input's
+    std::int64_t y = 0;
+    float* output = nullptr;
+    const float* residual = nullptr;
+};
+
+// How many floats pack_depthwise() writes for weights and bias.
+[[nodiscard]] std::size_t packed_depthwise_size(const DepthwiseShape& shape);
+
+// Packs `weights` (for each tap, one for each channel) and `bias` (one for each channel) into
+// zeroed floats.
+void pack_depthwise(const DepthwiseShape& shape, std::span<const float> weights,
+                    std::span<const float> bias, float* packed);
+
+// Computes one row with what pack_depthwise() packed.
+void compute_depthwise(const DepthwiseShape& shape, const float* packed, const DepthwiseRow& row);
+
+}  // namespace virtaccel::backends::cpu::ops
