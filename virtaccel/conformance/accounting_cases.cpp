@@ -6,8 +6,9 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_case_list.h"
 #include "virtaccel/conformance/backend_rig.h"
-#include "virtaccel/conformance/backend_subject.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/stage.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/device/options.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // The bodies of the standard backend cases; backend_cases.cpp names them. Internal to this folder.
 
-#include "virtaccel/conformance/backend_subject.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
 namespace virtaccel::conformance::cases {

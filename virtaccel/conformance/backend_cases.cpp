@@ -4,7 +4,7 @@
 #include <span>
 
 #include "virtaccel/conformance/backend_case_list.h"
-#include "virtaccel/conformance/backend_subject.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
 namespace virtaccel::conformance {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "virtaccel/conformance/backend_subject.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
 namespace virtaccel::conformance {

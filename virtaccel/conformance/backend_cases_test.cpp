@@ -14,8 +14,8 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/base/vocabulary.h"
-#include "virtaccel/conformance/backend_subject.h"
 #include "virtaccel/conformance/mock_subject.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/mock/reference.h"
 

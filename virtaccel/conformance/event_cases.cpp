@@ -13,8 +13,9 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_case_list.h"
 #include "virtaccel/conformance/backend_rig.h"
-#include "virtaccel/conformance/backend_subject.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/stage.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
@@ -220,16 +221,16 @@ Checked<Ended> run_without_device(const BackendSubject& subject, backend::AnyBac
         {.queue = run.queue, .program = run.program, .bindings = bindings, .timeout_ns = 0});
     VIRTACCEL_TRY(expect_status("A submission of the sample", outcome.status, Status::ok));
     run.event = outcome.event;
-    for (std::uint32_t pauses = 0; pauses <= subject.pauses_max; ++pauses) {
+    for (std::uint32_t pauses = 0; pauses <= subject.patience.pauses_max; ++pauses) {
         VIRTACCEL_TRY_ASSIGN(const auto status, or_stop(backend.poll(run.event)));
         if (status.phase != EventPhase::pending) {
             return run;
         }
-        if (subject.pause != nullptr) {
-            subject.pause(subject.state);
+        if (subject.patience.pause != nullptr) {
+            subject.patience.pause(subject.patience.state);
         }
     }
-    return failed("The event is still pending after (", subject.pauses_max, ") polls.");
+    return failed("The event is still pending after (", subject.patience.pauses_max, ") polls.");
 }
 
 // A device asks a backend to cancel what was pending a moment ago: if it has ended, BUSY.

@@ -12,8 +12,8 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_case_list.h"
-#include "virtaccel/conformance/backend_subject.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
 namespace virtaccel::conformance::cases {

@@ -6,7 +6,7 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/vocabulary.h"
-#include "virtaccel/conformance/backend_subject.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/mock/reference_artifact.h"
 
 namespace virtaccel::conformance {

@@ -3,7 +3,7 @@
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/memory.h"
-#include "virtaccel/conformance/backend_subject.h"
+#include "virtaccel/conformance/subject.h"
 
 namespace virtaccel::conformance {
 

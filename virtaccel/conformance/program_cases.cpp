@@ -14,8 +14,9 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_case_list.h"
 #include "virtaccel/conformance/backend_rig.h"
-#include "virtaccel/conformance/backend_subject.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/stage.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
@@ -60,9 +61,9 @@ Check check_segmented(BackendRig& rig, std::size_t piece_bytes) {
     VIRTACCEL_TRY_ASSIGN(Scene scene, rig.set_up());
     VIRTACCEL_TRY(rig.caller().destroy(scene.program));
     VIRTACCEL_TRY_ASSIGN(
-        scene.program, expect_id<ProgramKind>(
-                           say("LOAD_PROGRAM in pieces of (", piece_bytes, ") bytes"),
-                           rig.load(scene.context, rig.subject().program->artifact, piece_bytes)));
+        scene.program,
+        expect_id<ProgramKind>(say("LOAD_PROGRAM in pieces of (", piece_bytes, ") bytes"),
+                               rig.load(scene.context, rig.sample().artifact, piece_bytes)));
     VIRTACCEL_TRY_ASSIGN(const EventId event, rig.submit(scene));
     VIRTACCEL_TRY(rig.wait_for_completion(event));
     VIRTACCEL_TRY(rig.caller().destroy(event));
@@ -72,7 +73,7 @@ Check check_segmented(BackendRig& rig, std::size_t piece_bytes) {
 
 // What is cut short is refused and leaves nothing behind; so is what no backend has ever heard of.
 Check check_refused_artifacts(BackendRig& rig) {
-    const SampleProgram& sample = *rig.subject().program;
+    const SampleProgram& sample = rig.sample();
     VIRTACCEL_TRY_ASSIGN(const ContextId context, rig.caller().create_context());
     const auto before = rig.diagnostics();
     const auto half = std::span{sample.artifact}.first(sample.artifact.size() / 2);
@@ -134,7 +135,7 @@ Check check_malformed_bindings(BackendRig& rig, const Scene& scene) {
 Check check_access(BackendRig& rig, const Scene& scene) {
     const auto good = rig.bindings_of(scene);
     for (std::size_t i = 0; i < good.size(); ++i) {
-        const Access access = rig.subject().program->slots[i].access;
+        const Access access = rig.sample().slots[i].access;
         if (access == Access::read_write) {
             continue;  // mutable state allows every access
         }
@@ -175,7 +176,7 @@ Check check_bound_ranges(BackendRig& rig, Scene scene) {
     std::vector<BufferId> wide;
     auto bindings = rig.bindings_of(scene);
     for (std::size_t i = 0; i < bindings.size(); ++i) {
-        const SampleSlot& slot = rig.subject().program->slots[i];
+        const SampleSlot& slot = rig.sample().slots[i];
         Bytes contents(margin, canary);
         contents.insert(contents.end(), slot.before.begin(), slot.before.end());
         contents.resize(contents.size() + margin, canary);
@@ -192,7 +193,7 @@ Check check_bound_ranges(BackendRig& rig, Scene scene) {
     VIRTACCEL_TRY(rig.wait_for_completion(event));
     VIRTACCEL_TRY(caller.destroy(event));
     for (std::size_t i = 0; i < wide.size(); ++i) {
-        const SampleSlot& slot = rig.subject().program->slots[i];
+        const SampleSlot& slot = rig.sample().slots[i];
         Bytes wanted(margin, canary);
         wanted.insert(wanted.end(), slot.after.begin(), slot.after.end());
         wanted.resize(wanted.size() + margin, canary);
@@ -247,7 +248,7 @@ Check check_isolation(BackendRig& rig) {
     VIRTACCEL_TRY(rig.caller().destroy(event));
     VIRTACCEL_TRY(rig.check_outputs(theirs));
     for (std::size_t i = 0; i < ours.buffers.size(); ++i) {
-        const SampleSlot& slot = rig.subject().program->slots[i];
+        const SampleSlot& slot = rig.sample().slots[i];
         VIRTACCEL_TRY_ASSIGN(const Bytes bytes,
                              rig.caller().read(ours.buffers[i], 0, slot.before.size()));
         VIRTACCEL_TRY(expect(bytes == slot.before, "Work in one context changes slot (", slot.slot,
@@ -265,11 +266,11 @@ Check check_isolation(BackendRig& rig) {
 
 Check program_segmented_artifact_bounds(const BackendSubject& subject) {
     return on_rig(subject, [&](BackendRig& rig) -> Check {
-        VIRTACCEL_TRY_ASSIGN(const SampleProgram* sample, rig.sample());
+        VIRTACCEL_TRY(rig.need_sample());
         VIRTACCEL_TRY(check_resident_bytes(subject));
         VIRTACCEL_TRY(check_refused_artifacts(rig));
         for (const std::size_t piece_bytes : {1U, 3U, 7U, 64U, 4096U}) {
-            if (sample->artifact.size() / piece_bytes <= pieces_max) {
+            if (rig.sample().artifact.size() / piece_bytes <= pieces_max) {
                 VIRTACCEL_TRY(check_segmented(rig, piece_bytes));
             }
         }

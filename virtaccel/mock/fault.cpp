@@ -94,7 +94,10 @@ SubmitOutcome FaultBackend::submit(const backend::Submission& submission) {
 
 Result<backend::EventStatus> FaultBackend::poll(backend::EventHandle event) {
     const auto failure = script_->take(Call::poll);
-    return failure ? fail(failure->status) : Forwarding::poll(event);
+    if (failure) {
+        return fail(failure->status);
+    }
+    return script_->events_held() ? backend::EventStatus{} : Forwarding::poll(event);
 }
 
 Status FaultBackend::cancel(backend::EventHandle event) {

@@ -54,6 +54,11 @@ class Script {
     // The next call of `call` fails like that, once.
     void fail_next(Call call, const Failure& failure) { at(call).next = failure; }
 
+    // While held, every event is pending to whoever polls it.
+    void hold_events(bool held) { events_held_ = held; }
+
+    [[nodiscard]] bool events_held() const { return events_held_; }
+
     // How often a call was made since the script began.
     [[nodiscard]] std::uint64_t calls(Call call) const {
         return entries_[static_cast<std::size_t>(call)].calls;
@@ -79,6 +84,7 @@ class Script {
     Entry& at(Call call) { return entries_[static_cast<std::size_t>(call)]; }
 
     std::array<Entry, static_cast<std::size_t>(Call::destroy_event) + 1> entries_{};
+    bool events_held_ = false;
 };
 
 class FaultBackend : public Forwarding {

@@ -146,6 +146,14 @@ TEST(FaultBackend, gives_an_event_with_an_indeterminate_submission_only) {
     EXPECT_EQ(bench.backend.destroy_event(outcome.event).certainty, Certainty::done);
 }
 
+TEST(FaultBackend, shows_every_event_as_pending_while_they_are_held) {
+    Bench bench;
+    bench.script.hold_events(true);
+    EXPECT_EQ(bench.backend.poll(bench.event)->phase, EventPhase::pending);
+    bench.script.hold_events(false);
+    EXPECT_EQ(bench.backend.poll(bench.event)->phase, EventPhase::complete);
+}
+
 TEST(FaultBackend, lets_something_happen_before_a_call_that_succeeds) {
     Bench bench;
     int happened = 0;

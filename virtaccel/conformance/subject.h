@@ -1,7 +1,6 @@
 #pragma once
-// What a conformance run has to be given besides a backend: a program that the backend takes, and
-// what comes out of it. The one thing to know: everything else the cases find out from the
-// backend's identity.
+// What a conformance run has to be given: what is judged, a program that it takes, and what comes
+// out of that. The one thing to know: everything else the cases find out by asking.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/conformance/device_under_test.h"
 
 namespace virtaccel::conformance {
 
@@ -32,6 +32,14 @@ struct SampleProgram {
     std::vector<SampleSlot> slots;
 };
 
+// How to wait for an event: called between two polls, at most so many times; may give the processor
+// away.
+struct Patience {
+    void* state = nullptr;
+    void (*pause)(void* state) = nullptr;
+    std::uint32_t pauses_max = 1'000'000;
+};
+
 struct BackendSubject {
     // Outlives the run. Devices and the objects of a run are made from it.
     Memory memory;
@@ -39,11 +47,16 @@ struct BackendSubject {
     backend::BackendFactory factory;
     // Without one, the cases that need a program fail.
     std::optional<SampleProgram> program;
-    // Called between two polls of a pending event; may give the processor away. At most so many
-    // times for one event.
-    void* state = nullptr;
-    void (*pause)(void* state) = nullptr;
-    std::uint32_t pauses_max = 1'000'000;
+    Patience patience;
+};
+
+struct DeviceSubject {
+    // Fresh; outlives the run. It is reset before every case, if it can be.
+    DeviceUnderTest* device = nullptr;
+    // Without one, what needs a program is left out, and the case that is about nothing else is
+    // skipped.
+    std::optional<SampleProgram> program;
+    Patience patience;
 };
 
 }  // namespace virtaccel::conformance
