@@ -35,22 +35,33 @@ class DeviceRig {
         return &request_[sizeof(wire::RequestHeader) + wire::fixed_bytes<wire::RequestOf<op>>];
     }
 
-    // Sends one request, whose tail is already in place; ends the program unless it is answered OK.
+    // Writes one request, whose tail is already in place, to be sent by `send_again`.
     template <wire::Opcode op>
-    void send(const wire::RequestOf<op>& record, std::size_t tail_bytes = 0) {
+    void write(const wire::RequestOf<op>& record, std::size_t tail_bytes = 0) {
         constexpr std::size_t fixed = wire::fixed_bytes<wire::RequestOf<op>>;
         wire::RequestHeader header;
         header.opcode = static_cast<std::uint16_t>(op);
         header.payload_bytes = static_cast<std::uint32_t>(fixed + tail_bytes);
-        header.request_id = ++request_id_;
+        header.request_id = std::uint64_t{1};
         std::memcpy(request_.data(), &header, sizeof header);
         if constexpr (!std::is_empty_v<wire::RequestOf<op>>) {
             std::memcpy(&request_[sizeof header], &record, sizeof record);
         }
-        const auto served = endpoint_.device().serve(
-            std::span{request_}.first(sizeof header + fixed + tail_bytes), response_);
+        request_bytes_ = sizeof header + fixed + tail_bytes;
+    }
+
+    // Sends the request last written; ends the program unless it is answered OK.
+    void send_again() {
+        const auto served =
+            endpoint_.device().serve(std::span{request_}.first(request_bytes_), response_);
         taken(served.used_bytes >= sizeof(wire::ResponseHeader) &&
               wire::load<wire::ResponseHeader>(response_.data()).status == 0);
+    }
+
+    template <wire::Opcode op>
+    void send(const wire::RequestOf<op>& record, std::size_t tail_bytes = 0) {
+        write<op>(record, tail_bytes);
+        send_again();
     }
 
     // Sends one request that makes an object.
@@ -72,7 +83,7 @@ class DeviceRig {
     device::Endpoint endpoint_;
     std::vector<std::byte> request_;
     std::vector<std::byte> response_;
-    std::uint64_t request_id_ = 0;
+    std::size_t request_bytes_ = 0;
     std::uint64_t seed_ = 1;
 };
 

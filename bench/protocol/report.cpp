@@ -1,6 +1,7 @@
 #include "bench/protocol/report.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -66,6 +67,7 @@ void Report::measure_after(std::string_view layer, const std::string& name,
     }
     constexpr int passes_per_sample = 4;
     std::vector<double> samples;
+    samples.reserve(std::size_t{settings_.samples} * passes_per_sample);
     std::uint64_t allocations = 0;
     for (std::uint32_t i = 0; i < settings_.samples * passes_per_sample; ++i) {
         prepare();
