@@ -12,7 +12,6 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "virtaccel/backend/any_backend.h"
-#include "virtaccel/backend/contract.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"

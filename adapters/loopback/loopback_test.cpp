@@ -21,6 +21,8 @@
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/bytes.h"
+#include "virtaccel/base/id.h"
+#include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/memory.h"
@@ -162,6 +164,7 @@ TEST(Loopback, serves_a_full_queue_in_one_kick_and_goes_on) {
     ASSERT_TRUE(loopback.has_value());
     queue::DriverPort& port = loopback->port();
     std::vector<Exchange<wire::Empty>> exchanges;
+    exchanges.reserve(port.depth_max());
     for (std::uint64_t i = 0; i < port.depth_max(); ++i) {
         exchanges.emplace_back(wire::Opcode::get_device_info, i + 1);
     }

@@ -62,7 +62,7 @@ void DeviceRing::reset() {
 void DeviceRing::begin_epoch(std::uint16_t next_available, std::uint16_t next_used) {
     __atomic_store_n(&epoch_, epoch_ + 1, __ATOMIC_RELAXED);
     if (outstanding_count_ != 0) {
-        std::fill(outstanding_.begin(), outstanding_.end(), false);
+        std::ranges::fill(outstanding_, false);
         outstanding_count_ = 0;
     }
     next_available_ = next_available;

@@ -16,6 +16,7 @@
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/queue/memory_map.h"
+#include "virtaccel/queue/notify.h"
 #include "virtaccel/queue/port.h"
 #include "virtaccel/queue/ring_layout.h"
 #include "virtaccel/queue/ring_memory.h"
@@ -188,7 +189,7 @@ TEST(DeviceRing, sums_lengths_without_wrapping) {
     const RingMemory ring = ring_at(ram.bytes().data(), layout);
     DeviceRing device{host::heap(), map, {}};
     ASSERT_TRUE(device.start(ring).has_value());
-    const testing::RawDriver driver{ring};
+    testing::RawDriver driver{ring};
     ChainPlan plan;
     for (int i = 0; i < 16; ++i) {
         plan.add({.address = 4096,

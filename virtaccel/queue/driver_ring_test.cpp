@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -133,6 +132,7 @@ TEST_F(DriverRingOfEight, gives_each_cookie_back_once_in_the_devices_order) {
 // VQ-016
 TEST_F(DriverRingOfEight, says_full_and_takes_nothing_until_something_completes) {
     std::vector<std::uint16_t> heads;
+    heads.reserve(driver.depth_max());
     for (std::uint64_t cookie = 0; cookie < driver.depth_max(); ++cookie) {
         heads.push_back(posted(cookie));
     }

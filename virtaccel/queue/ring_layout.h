@@ -3,13 +3,11 @@
 // the checks of a placement. The one thing to know: a placement comes from the other side, so it is
 // checked before anything is read through it.
 
-#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <string_view>
 
 #include "virtaccel/base/checked.h"
-#include "virtaccel/base/vocabulary.h"
 
 namespace virtaccel::queue {
 

@@ -13,6 +13,7 @@
 
 #include "host/memory.h"
 #include "virtaccel/base/bytes.h"
+#include "virtaccel/base/memory.h"
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/queue/device_ring.h"
 #include "virtaccel/queue/driver_ring.h"

@@ -88,7 +88,7 @@ namespace {
 }
 
 // The faults that take a descriptor's successor or flags.
-void spoil(const RawDriver& driver, std::uint16_t head, std::uint16_t second, ChainFault fault) {
+void spoil(RawDriver& driver, std::uint16_t head, std::uint16_t second, ChainFault fault) {
     const auto lead = [&driver](std::uint16_t from, std::uint16_t to) {
         driver.change(from, [to](Descriptor& descriptor) {
             descriptor.flags |= descriptor_next;
@@ -188,7 +188,7 @@ std::string_view name_of(ChainFault fault) {
     return names[static_cast<std::size_t>(fault)];
 }
 
-std::uint16_t lay_bad_chain(const RawDriver& driver, std::uint16_t first, const Frame& frame,
+std::uint16_t lay_bad_chain(RawDriver& driver, std::uint16_t first, const Frame& frame,
                             ChainFault fault, const Surroundings& surroundings) {
     const ChainPlan plan = bad_plan(frame, fault, surroundings);
     const std::uint16_t head = driver.lay(first, plan.links());

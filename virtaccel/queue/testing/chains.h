@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/queue/ring_memory.h"
 #include "virtaccel/queue/testing/raw_ends.h"
 
 namespace virtaccel::queue::testing {
@@ -103,7 +104,7 @@ struct Surroundings {
 
 // Lays a chain for `frame` with one fault, from descriptor `first` on, and returns its head. It
 // takes at most `chain_descriptors_max` + 1 descriptors, so the table must have those.
-std::uint16_t lay_bad_chain(const RawDriver& driver, std::uint16_t first, const Frame& frame,
+std::uint16_t lay_bad_chain(RawDriver& driver, std::uint16_t first, const Frame& frame,
                             ChainFault fault, const Surroundings& surroundings);
 
 }  // namespace virtaccel::queue::testing

@@ -10,6 +10,7 @@
 #include "virtaccel/base/checked.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
+#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/queue/memory_map.h"
 
 namespace virtaccel::queue::testing {

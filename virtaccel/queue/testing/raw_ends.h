@@ -35,7 +35,7 @@ class RawDriver {
     [[nodiscard]] const RingMemory& ring() const { return ring_; }
 
     // Writes `links` to the descriptors from `first` on, around the table's end. Returns the head.
-    std::uint16_t lay(std::uint16_t first, std::span<const Link> links) const {
+    std::uint16_t lay(std::uint16_t first, std::span<const Link> links) {
         for (std::size_t i = 0; i < links.size(); ++i) {
             const bool last = i + 1 == links.size();
             const std::uint16_t next = last ? std::uint16_t{0} : descriptor_next;
@@ -50,14 +50,14 @@ class RawDriver {
 
     // Changes one descriptor that is already there.
     template <class Change>
-    void change(std::uint16_t at, Change&& change) const {
+    void change(std::uint16_t at, Change&& change) {
         Descriptor descriptor = ring_.load_descriptor(at);
         change(descriptor);
         ring_.store_descriptor(at, descriptor);
     }
 
     // Puts `head`, which may be anything, into the available ring.
-    void offer(std::uint16_t head) const {
+    void offer(std::uint16_t head) {
         const std::uint16_t next = ring_.available_index();
         ring_.store_available(next, head);
         ring_.publish_available_index(static_cast<std::uint16_t>(next + 1));
@@ -93,7 +93,7 @@ class RawDevice {
     }
 
     // Puts an entry, which may be anything, into the used ring.
-    void use(const UsedEntry& entry) const {
+    void use(const UsedEntry& entry) {
         const std::uint16_t next = ring_.used_index();
         ring_.store_used(next, entry);
         ring_.publish_used_index(static_cast<std::uint16_t>(next + 1));

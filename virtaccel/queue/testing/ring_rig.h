@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
@@ -50,12 +49,12 @@ struct RingRig {
     }
 
     // Lays and offers a good chain.
-    void offer(std::uint16_t first, const ChainPlan& plan) const {
+    void offer(std::uint16_t first, const ChainPlan& plan) {
         driver.offer(driver.lay(first, plan.links()));
     }
 
     // Lays and offers a bad one.
-    void offer_bad(std::uint16_t first, const Frame& frame, ChainFault fault) const {
+    void offer_bad(std::uint16_t first, const Frame& frame, ChainFault fault) {
         driver.offer(lay_bad_chain(driver, first, frame, fault, surroundings()));
     }
 
