@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "virtaccel/backend/any_backend.h"
+#include "virtaccel/backend/identity.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
@@ -33,14 +34,11 @@ std::expected<void, Unfit> judge(const DeviceIdentity& identity) {
     if (!identity.capabilities.has_any(capabilities_memory)) {
         return std::unexpected{Unfit::memory_domain_is_missing};
     }
-    if (limits.contexts == 0 || limits.buffers_per_context == 0 ||
-        limits.programs_per_context == 0 || limits.queues_per_context == 0 ||
-        limits.events_per_context == 0 || limits.bindings_per_submission == 0 ||
-        limits.buffer_bytes == 0 || limits.artifact_bytes == 0) {
-        return std::unexpected{Unfit::limit_is_zero};
-    }
     if (limits.bindings_per_submission > protocol::bindings_max) {
         return std::unexpected{Unfit::bindings_over_limit};
+    }
+    if (!backend::are_limits(limits)) {
+        return std::unexpected{Unfit::limit_is_zero};
     }
     // A driver judges the same identity by the schema, which must not find anything else.
     const wire::FrameLimits no_limits;

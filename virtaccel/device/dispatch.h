@@ -19,7 +19,7 @@ namespace virtaccel::device {
 struct Core;
 
 // True if `Host` has a handler for the command.
-template <class Host, wire::Opcode op>
+template <class Host, Opcode op>
 concept Handles = requires(Host& host, const Call<op>& call) {
     { on(host, call) } -> std::same_as<Answer>;
 };

@@ -16,6 +16,8 @@
 
 namespace virtaccel::device {
 
+using wire::Opcode;
+
 inline constexpr std::size_t header_bytes = sizeof(wire::RequestHeader);
 static_assert(sizeof(wire::ResponseHeader) == header_bytes);
 
@@ -60,7 +62,7 @@ template <class Reply>
 }
 
 // A command whose payload passed every check that needs no object, and where its reply goes.
-template <wire::Opcode op>
+template <Opcode op>
 struct Call {
     const Frame& frame;
     wire::ReplyOf<op>& reply;

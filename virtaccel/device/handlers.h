@@ -14,8 +14,6 @@
 
 namespace virtaccel::device {
 
-using wire::Opcode;
-
 Answer on(Core& core, const Call<Opcode::get_device_info>& call);
 Answer on(Core& core, const Call<Opcode::create_context>& call);
 Answer on(Core& core, const Call<Opcode::destroy_context>& call);

@@ -30,8 +30,8 @@ class PendingLoad {
 
     [[nodiscard]] explicit operator bool() const { return record_ != nullptr; }
 
-    // Lets the backend prepare the artifact. Any thread, once. The guest memory of the request and
-    // the device's memory stay mapped meanwhile; a reset meanwhile makes its reads fail.
+    // Lets the backend prepare the artifact. Any thread, once. The guest memory of the request, and
+    // the queue that leased it, stay in place meanwhile; a reset meanwhile makes its reads fail.
     void prepare();
 
     // The caller's, for example the head of the chain.
