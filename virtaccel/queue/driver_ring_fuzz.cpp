@@ -1,0 +1,149 @@
+// A hostile device against the driver's end: whatever it writes into the ring, a cookie comes back
+// at most once, with a length its chain can hold, and no descriptor is lost or given out twice.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "host/memory.h"
+#include "virtaccel/base/bytes.h"
+#include "virtaccel/base/panic.h"
+#include "virtaccel/queue/driver_ring.h"
+#include "virtaccel/queue/port.h"
+#include "virtaccel/queue/ring_layout.h"
+#include "virtaccel/queue/ring_memory.h"
+#include "virtaccel/queue/testing/choices.h"
+#include "virtaccel/queue/testing/guest_ram.h"
+#include "virtaccel/queue/testing/raw_ends.h"
+
+namespace {
+
+using virtaccel::Piece;
+using virtaccel::queue::DriverRing;
+using virtaccel::queue::Posted;
+using virtaccel::queue::RingMemory;
+using virtaccel::queue::testing::Choices;
+using virtaccel::queue::testing::GuestRam;
+using virtaccel::queue::testing::RawDevice;
+
+constexpr std::uint32_t size = 16;
+constexpr std::uint32_t chain_max = 6;
+constexpr std::size_t piece_bytes = 10;
+
+class Fuzz {
+  public:
+    explicit Fuzz(Choices choices) : choices_(choices) {
+        VIRTACCEL_CHECK(driver_.start(ring_).has_value());
+    }
+
+    void run() {
+        while (!choices_.done()) {
+            step();
+            VIRTACCEL_CHECK(driver_.in_flight() == posted_.size());
+            VIRTACCEL_CHECK(driver_.free_descriptors() == size - descriptors_);
+        }
+    }
+
+  private:
+    struct Expected {
+        std::size_t pieces;
+        std::uint64_t writable_bytes;
+    };
+
+    void step() {
+        switch (choices_.byte() % 8) {
+            case 0:
+                return device_.use(
+                    {.id = static_cast<std::uint32_t>(choices_.number(1)) % (size + 4),
+                     .bytes = static_cast<std::uint32_t>(choices_.number(1))});
+            case 1:
+                return device_.use({.id = static_cast<std::uint32_t>(choices_.number(4)),
+                                    .bytes = static_cast<std::uint32_t>(choices_.number(4))});
+            case 2:
+                return ring_.publish_used_index(static_cast<std::uint16_t>(choices_.number(2)));
+            case 3:
+                return scribble();
+            case 4:
+                return answer();
+            case 5:
+                return reset();
+            case 6:
+                return next();
+            default:
+                return post();
+        }
+    }
+
+    void post() {
+        const std::size_t readable = 1 + choices_.byte() % 3;
+        const std::size_t writable = 1 + choices_.byte() % 3;
+        const std::array<Piece, 3> pieces{Piece{.data = bytes_.data(), .size = piece_bytes},
+                                          Piece{.data = bytes_.data(), .size = piece_bytes},
+                                          Piece{.data = bytes_.data(), .size = piece_bytes}};
+        const bool broken = driver_.broken();
+        const bool fits = readable + writable <= size - descriptors_;
+        const Posted posted = driver_.post(std::span{pieces}.first(readable),
+                                           std::span{pieces}.first(writable), ++cookie_);
+        const Posted expected = broken ? Posted::broken : fits ? Posted::ok : Posted::full;
+        VIRTACCEL_CHECK(posted == expected);
+        if (posted == Posted::ok) {
+            posted_[cookie_] = {.pieces = readable + writable,
+                                .writable_bytes = writable * piece_bytes};
+            descriptors_ += readable + writable;
+        }
+        driver_.kick();
+    }
+
+    void next() {
+        const auto completion = driver_.next();
+        if (!completion) {
+            return;
+        }
+        const auto known = posted_.find(completion->cookie);
+        VIRTACCEL_CHECK(known != posted_.end());
+        VIRTACCEL_CHECK(completion->used_bytes <= known->second.writable_bytes);
+        descriptors_ -= known->second.pieces;
+        posted_.erase(known);
+    }
+
+    // What a good device would do, so that the interesting states are reached.
+    void answer() {
+        if (const auto head = device_.next_available()) {
+            device_.use({.id = *head, .bytes = piece_bytes});
+        }
+    }
+
+    // All of the descriptors and the available ring, which a device can write but must not.
+    void scribble() {
+        const auto value = static_cast<std::byte>(choices_.byte());
+        for (std::byte* at = ring_.descriptors; at != ring_.used; ++at) {
+            *at = value;
+        }
+    }
+
+    void reset() {
+        driver_.reset();
+        device_ = RawDevice{ring_};
+        posted_.clear();
+        descriptors_ = 0;
+        VIRTACCEL_CHECK(!driver_.broken() && !driver_.next());
+    }
+
+    Choices choices_;
+    GuestRam ram_{virtaccel::host::heap(), 1};
+    RingMemory ring_ = ring_at(ram_.bytes().data(), virtaccel::queue::lay_out_ring(size));
+    DriverRing driver_{virtaccel::host::heap(), {.chain_descriptors_max = chain_max}};
+    RawDevice device_{ring_};
+    std::map<std::uint64_t, Expected> posted_;
+    std::uint64_t cookie_ = 0;
+    std::size_t descriptors_ = 0;
+    std::array<std::byte, piece_bytes> bytes_{};
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+    Fuzz{Choices{{data, bytes}}}.run();
+    return 0;
+}
