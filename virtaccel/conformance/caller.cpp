@@ -29,11 +29,14 @@ Bytes frame_of(Opcode opcode, std::uint64_t request_id, std::span<const std::byt
     return Caller::payload_of(header, payload);
 }
 
-std::vector<Piece> cut(std::span<std::byte> bytes, std::size_t every) {
+std::vector<Piece> cut(std::span<std::byte> bytes, Cut where) {
     std::vector<Piece> pieces;
-    const std::size_t size = every == 0 ? bytes.size() : every;
-    for (std::size_t at = 0; at < bytes.size(); at += size) {
-        pieces.push_back({.data = bytes.data() + at, .size = std::min(size, bytes.size() - at)});
+    std::size_t size = where.first != 0 ? where.first : where.every;
+    for (std::size_t at = 0; at < bytes.size(); at += pieces.back().size) {
+        const std::size_t rest = bytes.size() - at;
+        pieces.push_back(
+            {.data = bytes.data() + at, .size = size == 0 ? rest : std::min(size, rest)});
+        size = where.every;
     }
     return pieces;
 }
@@ -54,17 +57,16 @@ Reply read_reply(std::span<const std::byte> room, std::uint32_t used_bytes) {
     return reply;
 }
 
-Reply Caller::send(Bytes frame, std::size_t capacity, std::size_t readable_cut,
-                   std::size_t writable_cut) {
+Reply Caller::send(Bytes frame, std::size_t capacity, Cut readable, Cut writable) {
     // Past the room lie bytes that are not the device's at all.
     constexpr std::size_t beyond = 64;
     Bytes room(capacity + beyond, canary);
-    const auto writable = std::span{room}.first(capacity);
-    const auto used = device_->exchange(cut(frame, readable_cut), cut(writable, writable_cut));
+    const auto response = std::span{room}.first(capacity);
+    const auto used = device_->exchange(cut(frame, readable), cut(response, writable));
     if (!used) {
         return {};
     }
-    Reply reply = read_reply(writable, *used);
+    Reply reply = read_reply(response, *used);
     if (frame.size() >= sizeof(wire::RequestHeader) && reply.used_bytes != 0) {
         const auto header = wire::load<wire::RequestHeader>(frame.data());
         reply.header_fits = reply.header_fits && std::uint64_t{reply.header.request_id} ==

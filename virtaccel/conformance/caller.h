@@ -54,8 +54,14 @@ struct Reply {
 [[nodiscard]] Bytes frame_of(wire::Opcode opcode, std::uint64_t request_id,
                              std::span<const std::byte> payload);
 
-// Where a frame is cut into pieces: after every `every` bytes, or nowhere if zero.
-[[nodiscard]] std::vector<Piece> cut(std::span<std::byte> bytes, std::size_t every = 0);
+// Where bytes are cut into pieces: after the first `first` bytes, and then after every `every`;
+// zero is nowhere.
+struct Cut {
+    std::size_t every = 0;
+    std::size_t first = 0;
+};
+
+[[nodiscard]] std::vector<Piece> cut(std::span<std::byte> bytes, Cut where = {});
 
 // The answer that `used_bytes` bytes of `room` hold.
 [[nodiscard]] Reply read_reply(std::span<const std::byte> room, std::uint32_t used_bytes);
@@ -69,8 +75,8 @@ class Caller {
     [[nodiscard]] std::uint64_t next_request_id() { return ++request_id_; }
 
     // Sends `frame` as it is, with `capacity` bytes of room, both cut as said.
-    [[nodiscard]] Reply send(Bytes frame, std::size_t capacity, std::size_t readable_cut = 0,
-                             std::size_t writable_cut = 0);
+    [[nodiscard]] Reply send(Bytes frame, std::size_t capacity, Cut readable = {},
+                             Cut writable = {});
 
     // Sends a payload of any bytes under a right header, with room for any answer to it.
     [[nodiscard]] Reply call_raw(wire::Opcode opcode, std::span<const std::byte> payload,

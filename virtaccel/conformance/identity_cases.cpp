@@ -13,6 +13,7 @@
 #include "virtaccel/conformance/backend_case_list.h"
 #include "virtaccel/conformance/backend_rig.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/reserved_intent.h"
 #include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
@@ -66,68 +67,6 @@ Check check_info(BackendRig& rig) {
     return {};
 }
 
-// One bit of intent that 1.0 reserves, in each place that has one. Objects need not exist: flags
-// are judged before.
-Check check_header_flags(Caller& caller) {
-    for (unsigned bit = 0; bit < 16; ++bit) {
-        wire::RequestHeader header;
-        header.opcode = static_cast<std::uint16_t>(Opcode::get_device_info);
-        header.flags = static_cast<std::uint16_t>(1U << bit);
-        header.request_id = caller.next_request_id();
-        VIRTACCEL_TRY(expect_refusal(say("GET_DEVICE_INFO with request flag bit (", bit, ")"),
-                                     caller.send(Caller::payload_of(header), Caller::room_default),
-                                     Status::unsupported));
-    }
-    return {};
-}
-
-Check check_payload_flags(Caller& caller, ContextId context) {
-    for (unsigned bit = 0; bit < 32; bit += 31) {
-        const std::uint32_t flags = 1U << bit;
-        wire::CreateContext create;
-        create.flags = flags;
-        VIRTACCEL_TRY(expect_refusal("CREATE_CONTEXT with a flag",
-                                     caller.call<Opcode::create_context>(create),
-                                     Status::unsupported));
-        wire::CreateQueue queue;
-        queue.context_id = context;
-        queue.flags = flags;
-        VIRTACCEL_TRY(expect_refusal("CREATE_QUEUE with a flag",
-                                     caller.call<Opcode::create_queue>(queue),
-                                     Status::unsupported));
-        wire::LoadProgram load;
-        load.context_id = context;
-        load.flags = flags;
-        VIRTACCEL_TRY(expect_refusal("LOAD_PROGRAM with a flag",
-                                     caller.call<Opcode::load_program>(load), Status::unsupported));
-        wire::Submit submit;
-        submit.flags = flags;
-        VIRTACCEL_TRY(expect_refusal("SUBMIT with a flag", caller.call<Opcode::submit>(submit),
-                                     Status::unsupported));
-    }
-    return {};
-}
-
-Check check_usage_and_reserved(BackendRig& rig, ContextId context) {
-    for (unsigned bit = 5; bit < 32; ++bit) {
-        const auto request =
-            rig.buffer_request(context, 16, usage_known | Usage{std::uint32_t{1} << bit});
-        VIRTACCEL_TRY(expect_refusal(say("ALLOCATE_BUFFER with usage bit (", bit, ")"),
-                                     rig.caller().call<Opcode::allocate_buffer>(request),
-                                     Status::unsupported));
-    }
-    auto request = rig.buffer_request(context, 16, usage_known);
-    request.reserved0.bytes[6] = 1;
-    VIRTACCEL_TRY(expect_refusal("ALLOCATE_BUFFER with a reserved byte",
-                                 rig.caller().call<Opcode::allocate_buffer>(request),
-                                 Status::invalid_argument));
-    wire::CreateContext create;
-    create.reserved = std::uint32_t{1};
-    return expect_refusal("CREATE_CONTEXT with a reserved field",
-                          rig.caller().call<Opcode::create_context>(create),
-                          Status::invalid_argument);
-}
-
 }  // namespace
 
 Check metadata_stable_valid(const BackendSubject& subject) {
@@ -141,9 +80,7 @@ Check intent_reserved_flags(const BackendSubject& subject) {
                              "The backend advertises a capability that 1.0 reserves."));
         VIRTACCEL_TRY_ASSIGN(const ContextId context, rig.caller().create_context());
         const auto before = rig.diagnostics();
-        VIRTACCEL_TRY(check_header_flags(rig.caller()));
-        VIRTACCEL_TRY(check_payload_flags(rig.caller(), context));
-        VIRTACCEL_TRY(check_usage_and_reserved(rig, context));
+        VIRTACCEL_TRY(check_reserved_intent(rig, context));
         VIRTACCEL_TRY(expect_equal("The number of live resources after refused requests",
                                    rig.diagnostics().live_resources, before.live_resources));
         return rig.caller().destroy(context);

@@ -57,17 +57,20 @@ wire::AllocateBuffer Stage::buffer_request(ContextId context, std::uint64_t byte
     return request;
 }
 
-Reply Stage::load(ContextId context, std::span<const std::byte> artifact, std::size_t piece_bytes) {
-    const SampleProgram& program = *program_;
+Bytes Stage::load_payload(ContextId context, std::span<const std::byte> artifact) const {
     wire::LoadProgram request;
     request.context_id = context;
-    request.format = program.format;
-    std::ranges::copy(program.target, request.target.begin());
+    request.format = program_->format;
+    std::ranges::copy(program_->target, request.target.begin());
     request.payload_bytes = artifact.size();
-    request.resident_bytes = program.resident_bytes;
-    return caller_.send(frame_of(Opcode::load_program, caller_.next_request_id(),
-                                 Caller::payload_of(request, artifact)),
-                        Caller::room_default, piece_bytes);
+    request.resident_bytes = program_->resident_bytes;
+    return Caller::payload_of(request, artifact);
+}
+
+Reply Stage::load(ContextId context, std::span<const std::byte> artifact, std::size_t piece_bytes) {
+    return caller_.send(
+        frame_of(Opcode::load_program, caller_.next_request_id(), load_payload(context, artifact)),
+        Caller::room_default, {.every = piece_bytes});
 }
 
 Checked<std::vector<BufferId>> Stage::make_buffers(ContextId context) {

@@ -46,6 +46,8 @@ class Stage {
 
     [[nodiscard]] Caller& caller() { return caller_; }
 
+    [[nodiscard]] DeviceUnderTest& device_under_test() { return caller_.device(); }
+
     // True if there is a sample program.
     [[nodiscard]] bool has_sample() const { return program_ != nullptr; }
 
@@ -61,7 +63,10 @@ class Stage {
     [[nodiscard]] wire::AllocateBuffer buffer_request(ContextId context, std::uint64_t bytes,
                                                       Usage usage);
 
-    // LOAD_PROGRAM with the sample's fixed part, any tail, cut into pieces of `piece_bytes`.
+    // The payload of LOAD_PROGRAM with the sample's fixed part and any artifact.
+    [[nodiscard]] Bytes load_payload(ContextId context, std::span<const std::byte> artifact) const;
+
+    // LOAD_PROGRAM with that, its frame cut into pieces of `piece_bytes`.
     [[nodiscard]] Reply load(ContextId context, std::span<const std::byte> artifact,
                              std::size_t piece_bytes = 0);
 

@@ -51,6 +51,8 @@ struct BackendSubject {
 };
 
 struct DeviceSubject {
+    // Outlives the run; for what a case needs on the driver's side.
+    Memory memory;
     // Fresh; outlives the run. It is reset before every case, if it can be.
     DeviceUnderTest* device = nullptr;
     // Without one, what needs a program is left out, and the case that is about nothing else is

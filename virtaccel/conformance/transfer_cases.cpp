@@ -42,7 +42,7 @@ Bytes pattern_of(std::size_t bytes, std::size_t seed) {
 // A piece of no bytes between the others must not disturb.
 std::vector<Piece> cut_with_gaps(std::span<std::byte> bytes, std::size_t every) {
     std::vector<Piece> pieces;
-    for (const Piece& piece : cut(bytes, every)) {
+    for (const Piece& piece : cut(bytes, {.every = every})) {
         pieces.push_back(piece);
         pieces.push_back({});
     }
