@@ -457,6 +457,16 @@ struct OnlySaysItCancelled : Forwarding {
     [[nodiscard]] Status cancel(EventHandle) { return Status::ok; }
 };
 
+// Notes the wish to cancel what is pending, and goes on.
+struct PromisesToCancel : Forwarding {
+    using Forwarding::Forwarding;
+
+    [[nodiscard]] Status cancel(EventHandle event) {
+        const auto status = Forwarding::poll(event);
+        return status->phase == EventPhase::pending ? Status::ok : Status::busy;
+    }
+};
+
 struct CancelsWhatHasEnded : Forwarding {
     using Forwarding::Forwarding;
 
@@ -484,6 +494,7 @@ struct CannotCancel : Forwarding {
 
 TEST(BackendTwins, whose_cancellation_has_two_results_are_named) {
     EXPECT_TRUE(names<OnlySaysItCancelled>("event.cancellation-races"));
+    EXPECT_TRUE(names<PromisesToCancel>("event.cancellation-races"));
     EXPECT_TRUE(names<CancelsWhatHasEnded>("event.cancellation-races"));
     EXPECT_TRUE(names<DeniesItCancelled>("event.cancellation-races"));
     EXPECT_TRUE(names<CannotCancel>("event.cancellation-races"));
