@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/lowering.h"
@@ -128,35 +129,80 @@ std::unique_ptr<Step> make_step(Lowering& lowering, const Convolution& convoluti
                : make_multiplied_step(lowering, convolution);
 }
 
-void emit(Lowering& lowering, const Convolution& convolution) {
-    std::vector<ValueId> reads{convolution.input};
-    if (convolution.residual) {
-        reads.push_back(convolution.residual->value);
-        if (!lowering.is_shared(convolution.residual->value, convolution.input)) {
-            static_cast<void>(
-                lowering.compute_in_place(convolution.output, convolution.residual->value));
+// A convolution, and perhaps the pointwise one that alone reads it and is computed together with
+// it.
+struct Plan {
+    Convolution first;
+    std::optional<Convolution> second;
+
+    [[nodiscard]] const Convolution& last() const { return second ? *second : first; }
+
+    [[nodiscard]] std::vector<ValueId> reads() const {
+        std::vector<ValueId> values{first.input};
+        if (first.residual) {
+            values.push_back(first.residual->value);
+        }
+        if (second && second->residual) {
+            values.push_back(second->residual->value);
+        }
+        return values;
+    }
+};
+
+// Takes a pointwise convolution that reads nothing but a depthwise one.
+std::uint32_t absorb_pointwise(Lowering& lowering, Plan& plan, std::uint32_t last) {
+    if (!plan.first.is_depthwise || plan.first.output_channels != plan.first.window.channels) {
+        return last;
+    }
+    const std::uint32_t reader = lowering.only_reader(plan.first.output);
+    if (reader == tosa::nowhere || lowering.operator_at(reader).op != tosa::Op::conv2d ||
+        lowering.operator_at(reader).inputs[0] != plan.first.output) {
+        return last;
+    }
+    const Convolution second = convolution_of(lowering, lowering.operator_at(reader));
+    if (!second.is_pointwise()) {
+        return last;
+    }
+    lowering.take(reader);
+    plan.second = second;
+    return std::max(reader, absorb_readers(lowering, *plan.second));
+}
+
+void emit(Lowering& lowering, const Plan& plan) {
+    const std::vector<ValueId> reads = plan.reads();
+    const Convolution& last = plan.last();
+    if (last.residual) {
+        // The image that is added may be written over, if no window looks at it.
+        const ValueId residual = last.residual->value;
+        const bool is_read_elsewhere =
+            std::ranges::any_of(std::span{reads}.first(reads.size() - 1),
+                                [&](ValueId read) { return lowering.is_shared(read, residual); });
+        if (!is_read_elsewhere) {
+            static_cast<void>(lowering.compute_in_place(last.output, residual));
         }
     }
-    lowering.emit(make_step(lowering, convolution), reads, convolution.output);
+    auto step = plan.second ? make_separable_step(lowering, plan.first, *plan.second)
+                            : make_step(lowering, plan.first);
+    lowering.emit(std::move(step), reads, last.output);
 }
 
 void lower(Lowering& lowering, const tosa::Operator& op) {
-    Convolution convolution = convolution_of(lowering, op);
-    if (lowering.is_known(convolution.output)) {
-        lowering.emit(make_step(lowering, convolution), {convolution.input}, convolution.output);
+    Plan plan{.first = convolution_of(lowering, op), .second = std::nullopt};
+    if (lowering.is_known(plan.first.output)) {
+        emit(lowering, plan);
         return;
     }
-    absorb_padding(lowering, convolution);
-    const std::uint32_t last = absorb_readers(lowering, convolution);
+    absorb_padding(lowering, plan.first);
+    std::uint32_t last = absorb_readers(lowering, plan.first);
+    last = absorb_pointwise(lowering, plan, last);
     if (last == lowering.position()) {
-        emit(lowering, convolution);
+        emit(lowering, plan);
         return;
     }
-    lowering.keep_until(convolution.input, last);
-    if (convolution.residual) {
-        lowering.keep_until(convolution.residual->value, last);
+    for (const ValueId read : plan.reads()) {
+        lowering.keep_until(read, last);
     }
-    lowering.defer(last, [convolution](Lowering& later) { emit(later, convolution); });
+    lowering.defer(last, [plan](Lowering& later) { emit(later, plan); });
 }
 
 }  // namespace

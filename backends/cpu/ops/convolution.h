@@ -36,6 +36,18 @@ struct Convolution {
     std::optional<Residual> residual;
     std::optional<Clamp> clamp;
 
+    // One tap, at every pixel.
+    [[nodiscard]] bool is_pointwise() const {
+        return !is_depthwise && window.y.is_every_element() && window.x.is_every_element();
+    }
+
+    // Multiplications, of all output elements together.
+    [[nodiscard]] std::uint64_t operations() const {
+        const std::int64_t depth = is_depthwise ? 1 : window.channels;
+        return rows() * static_cast<std::uint64_t>(window.x.output * output_channels *
+                                                   window.y.kernel * window.x.kernel * depth);
+    }
+
     [[nodiscard]] std::uint64_t rows() const {
         return static_cast<std::uint64_t>(window.batch * window.y.output);
     }

@@ -42,92 +42,13 @@ constexpr std::size_t tile_pixels(std::size_t units) {
     return std::min<std::size_t>(most, has_halves ? 12 : 6);
 }
 
-// One step along the windows: where the pixels are read. Addresses of three pixels come from one
-// pointer, as far as an instruction's own arithmetic reaches.
-template <std::size_t pixels>
-struct Windows {
-    std::array<const float*, (pixels + 2) / 3> base;
-    std::int64_t step;
-
-    HWY_INLINE Windows(const float* first, std::int64_t between) : step(between) {
-        for (std::size_t i = 0; i < base.size(); ++i) {
-            base[i] = first + (static_cast<std::int64_t>(3 * i) * between);
-        }
-    }
-
-    template <std::size_t pixel>
-    HWY_INLINE float at() const {
-        return base[pixel / 3][static_cast<std::int64_t>(pixel % 3) * step];
-    }
-
-    HWY_INLINE void advance() {
-        for (const float*& pointer : base) {
-            ++pointer;
-        }
-    }
-};
-
-// The end of the sums of one vector of channels, for the pixels of a tile.
 template <class D>
-class Column {
-  public:
-    HWY_INLINE Column(const DenseShape& shape, const DensePixels& at, std::int64_t channel)
-        : bounds_(shape.clamp),
-          output_(at.output + channel),
-          output_step_(shape.output_channels),
-          lanes_(std::min(all_lanes, shape.output_channels - channel)),
-          residual_step_(shape.residual_channels),
-          residual_lanes_(std::min(all_lanes, shape.residual_channels - channel)) {
-        if (residual_lanes_ > 0) {
-            residual_ = at.residual + channel;
-        }
-    }
-
-    // Stores one sum for each pixel, `sum(pixel)` for a constant pixel.
-    template <std::size_t... p, class Sum>
-    HWY_INLINE void store(const Sum& sum, std::index_sequence<p...> /*which*/) const {
-        const bool is_full = lanes_ == all_lanes;
-        if (is_full && residual_lanes_ == all_lanes) {
-            (store_full<true, p>(sum), ...);
-        } else if (is_full && residual_lanes_ <= 0) {
-            (store_full<false, p>(sum), ...);
-        } else {
-            (store_part<p>(sum), ...);
-        }
-    }
-
-  private:
-    static constexpr auto all_lanes = static_cast<std::int64_t>(hn::MaxLanes(D{}));
-
-    template <bool has_residual, std::size_t p, class Sum>
-    HWY_INLINE void store_full(const Sum& sum) const {
-        constexpr auto pixel = static_cast<std::int64_t>(p);
-        hn::Vec<D> value = sum.template at<p>();
-        if constexpr (has_residual) {
-            value = hn::Add(value, hn::LoadU(D{}, residual_ + (pixel * residual_step_)));
-        }
-        hn::StoreU(bounds_.apply(value), D{}, output_ + (pixel * output_step_));
-    }
-
-    template <std::size_t p, class Sum>
-    HWY_INLINE void store_part(const Sum& sum) const {
-        constexpr auto pixel = static_cast<std::int64_t>(p);
-        hn::Vec<D> value = sum.template at<p>();
-        if (residual_lanes_ > 0) {
-            value = hn::Add(value,
-                            load_some(D{}, residual_ + (pixel * residual_step_), residual_lanes_));
-        }
-        store_some(D{}, bounds_.apply(value), output_ + (pixel * output_step_), lanes_);
-    }
-
-    Bounds<D> bounds_;
-    float* output_;
-    std::int64_t output_step_;
-    std::int64_t lanes_;
-    const float* residual_ = nullptr;
-    std::int64_t residual_step_;
-    std::int64_t residual_lanes_;
-};
+HWY_INLINE Column<D> column(const DenseShape& shape, const DensePixels& at, std::int64_t channel) {
+    return Column<D>{
+        shape.clamp,
+        {.data = at.output, .channels = shape.output_channels, .channel = channel},
+        {.data = at.residual, .channels = shape.residual_channels, .channel = channel}};
+}
 
 // The sums of a tile: `pixels` by `units` half vectors.
 template <std::size_t pixels, std::size_t units>
@@ -144,7 +65,7 @@ class Tile {
 
     HWY_INLINE void add_run(const float* input, std::int64_t step, std::int64_t length,
                             const float* weights) {
-        Windows<pixels> windows{input, step};
+        Steps<pixels> windows{input, step};
         for (std::int64_t i = 0; i < length; ++i) {
             multiply(windows, weights, Pixels{});
             windows.advance();
@@ -181,11 +102,11 @@ class Tile {
     }
 
     template <std::size_t... p>
-    HWY_INLINE void multiply(const Windows<pixels>& windows, const float* weights,
+    HWY_INLINE void multiply(const Steps<pixels>& windows, const float* weights,
                              std::index_sequence<p...> /*which*/) {
         Pixel row;
         set_pixel(row, weights, Fulls{});
-        (multiply_pixel(sums_[p], windows.template at<p>(), row, Fulls{}), ...);
+        (multiply_pixel(sums_[p], *windows.template at<p>(), row, Fulls{}), ...);
     }
 
     template <std::size_t... v>
@@ -222,12 +143,12 @@ class Tile {
     template <std::size_t... v>
     HWY_INLINE void store(const DenseShape& shape, const DensePixels& at, std::int64_t channel,
                           std::index_sequence<v...> /*which*/) const {
-        (Column<Full>{shape, at, channel + static_cast<std::int64_t>(v * full_lanes)}.store(
-             FullSum<v>{*this}, Pixels{}),
+        (column<Full>(shape, at, channel + static_cast<std::int64_t>(v * full_lanes))
+             .store(FullSum<v>{*this}, Pixels{}),
          ...);
         if constexpr (has_half) {
             const std::int64_t last = channel + static_cast<std::int64_t>(fulls * full_lanes);
-            Column<Half>{shape, at, last}.store(HalfSum{*this}, Pixels{});
+            column<Half>(shape, at, last).store(HalfSum{*this}, Pixels{});
         }
     }
 
@@ -273,11 +194,37 @@ void compute_tiles(const DenseShape& shape, const float* packed, const float* bi
     }
 }
 
+// How many tiles of `small` pixels to begin with, so that the rest is a multiple of `large`; none
+// if no number does that.
+constexpr std::int64_t small_tiles(std::int64_t count, std::int64_t large, std::int64_t small) {
+    for (std::int64_t tiles = 0; tiles < large && tiles * small <= count; ++tiles) {
+        if ((count - (tiles * small)) % large == 0) {
+            return tiles;
+        }
+    }
+    return 0;
+}
+
+static_assert(small_tiles(64, 12, 8) == 2 && small_tiles(64, 9, 8) == 8);
+
+template <std::size_t units>
+void compute_panel(const DenseShape& shape, const float* packed, const float* bias, DensePixels at,
+                   std::int64_t channel) {
+    constexpr std::size_t large = tile_pixels(units);
+    constexpr std::size_t small = large > 8 ? 8 : large > 4 ? 4 : large;
+    const std::int64_t tiles = small_tiles(at.count, large, small);
+    for (std::int64_t i = 0; i < tiles; ++i) {
+        compute_tile<small, units>(shape, packed, bias, at, channel);
+        skip(shape, at, small);
+    }
+    compute_tiles<large, units>(shape, packed, bias, at, channel);
+}
+
 using Panel = void (*)(const DenseShape&, const float*, const float*, DensePixels, std::int64_t);
 
 // By units, from 1.
 constexpr auto panels = []<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array<Panel, sizeof...(i)>{&compute_tiles<tile_pixels(i + 1), i + 1>...};
+    return std::array<Panel, sizeof...(i)>{&compute_panel<i + 1>...};
 }(std::make_index_sequence<units_max>{});
 
 // How the output channels are cut into panels of nearly one width.

@@ -23,17 +23,6 @@ namespace {
 // first-level cache.
 constexpr std::int64_t block_floats = 4096;
 
-DenseShape shape_of(const Convolution& convolution) {
-    const WindowAxis& x = convolution.window.x;
-    // Taps that are neighbours in the input make one run.
-    const std::int64_t taps_per_run = x.dilation == 1 ? x.kernel : 1;
-    return {.output_channels = convolution.output_channels,
-            .runs = convolution.window.y.kernel * x.kernel / taps_per_run,
-            .run_length = taps_per_run * convolution.window.channels,
-            .residual_channels = convolution.residual ? convolution.residual->channels : 0,
-            .clamp = convolution.clamp.value_or(Clamp{})};
-}
-
 // Where the runs of a window begin in an image of rows `width` pixels wide.
 std::vector<std::int64_t> run_offsets(const Convolution& convolution, std::int64_t width,
                                       std::int64_t row_step) {
@@ -239,23 +228,34 @@ class WindowStep final : public DenseStep {
     ValueId edge_ = 0;
 };
 
-bool is_pointwise(const WindowAxis& axis) {
-    return axis.kernel == 1 && axis.stride == 1 && axis.pad == 0 && axis.input == axis.output;
-}
-
 }  // namespace
 
-std::unique_ptr<Step> make_dense_step(Lowering& lowering, const Convolution& convolution) {
-    const DenseShape shape = shape_of(convolution);
+DenseShape dense_shape_of(const Convolution& convolution) {
+    const WindowAxis& x = convolution.window.x;
+    // Taps that are neighbours in the input make one run.
+    const std::int64_t taps_per_run = x.dilation == 1 ? x.kernel : 1;
+    return {.output_channels = convolution.output_channels,
+            .runs = convolution.window.y.kernel * x.kernel / taps_per_run,
+            .run_length = taps_per_run * convolution.window.channels,
+            .residual_channels = convolution.residual ? convolution.residual->channels : 0,
+            .clamp = convolution.clamp.value_or(Clamp{})};
+}
+
+Block pack_dense(const Lowering& lowering, const Convolution& convolution) {
+    const DenseShape shape = dense_shape_of(convolution);
     Block packed{lowering.memory(), packed_dense_size(shape) * sizeof(float)};
     pack_dense(shape, lowering.known<float>(convolution.weights), bias_of(lowering, convolution),
                reinterpret_cast<float*>(packed.data()));
+    return packed;
+}
+
+std::unique_ptr<Step> make_dense_step(Lowering& lowering, const Convolution& convolution) {
+    const DenseShape shape = dense_shape_of(convolution);
+    Block packed = pack_dense(lowering, convolution);
     const std::uint64_t rows = convolution.rows();
     const auto columns = static_cast<std::uint64_t>(convolution.window.x.output);
-    const std::uint64_t operations = rows * columns *
-                                     static_cast<std::uint64_t>(shape.window_length()) *
-                                     static_cast<std::uint64_t>(shape.output_channels);
-    if (is_pointwise(convolution.window.x) && is_pointwise(convolution.window.y)) {
+    const std::uint64_t operations = convolution.operations();
+    if (convolution.is_pointwise()) {
         const std::uint64_t tiles = std::max<std::uint64_t>(
             rows * columns / static_cast<std::uint64_t>(dense_tile(shape)), 1);
         return std::make_unique<PointwiseStep>(convolution, shape, std::move(packed),

@@ -27,188 +27,261 @@ constexpr bool has_halves = full_lanes == 16;
 using Half = hn::CappedTag<float, (has_halves ? 8 : full_lanes)>;
 constexpr auto half_lanes = static_cast<std::int64_t>(hn::MaxLanes(Half{}));
 
-constexpr std::size_t tile_pixels = 8;
+// As many as there are registers for: their sums, the columns they see, and a row of weights.
+constexpr std::size_t tile_pixels = has_halves ? 8 : 4;
 
 // What stands outside the image.
 alignas(64) constexpr std::array<float, full_lanes> zeros{};
 
-// A vector of channels of one row.
+std::int64_t padded(std::int64_t channels) {
+    return (channels + full_lanes - 1) / full_lanes * full_lanes;
+}
+
+// A vector of channels of one row: where its first tap inside the image is in the input, in floats
+// for column 0, and its weights; and how far it is from there to the next.
 struct Place {
     const DepthwiseShape& shape;
-    const float* packed;
     const DepthwiseRow& row;
-    WindowAxis::Taps taps_y;
     std::int64_t channel;
     std::int64_t lanes;
+    const float* bias;
+    const float* weights;
+    const float* input;
+    std::int64_t taps;
+    std::int64_t tap_step;
+    std::int64_t weights_step;
+    std::int64_t channels;
 
-    [[nodiscard]] std::int64_t channels() const { return shape.window.channels; }
-
-    [[nodiscard]] std::int64_t padded_channels() const {
-        return (channels() + full_lanes - 1) / full_lanes * full_lanes;
-    }
+    [[nodiscard]] const WindowAxis& x() const { return shape.window.x; }
 };
 
-// `pixels` neighbouring pixels. `inside` if no window hangs over the left or right edge; `whole` if
-// all lanes are channels.
-template <class D, std::size_t pixels, bool inside, bool whole>
+Place place_of(const DepthwiseShape& shape, const float* packed, const DepthwiseRow& row) {
+    const WindowAxis& y = shape.window.y;
+    const WindowAxis& x = shape.window.x;
+    const auto taps = y.taps_inside(row.y);
+    const std::int64_t row_floats = x.input * shape.window.channels;
+    const std::int64_t channels = padded(shape.window.channels);
+    const std::int64_t first_row = y.origin(row.y) + (taps.first * y.dilation);
+    return {.shape = shape,
+            .row = row,
+            .channel = 0,
+            .lanes = full_lanes,
+            .bias = packed,
+            .weights = packed + ((1 + (taps.first * x.kernel)) * channels),
+            .input = row.image + (first_row * row_floats),
+            .taps = taps.end - taps.first,
+            .tap_step = y.dilation * row_floats,
+            .weights_step = channels,
+            .channels = shape.window.channels};
+}
+
+// How a tile looks at its input. `is_inside`: no window hangs over the left or right edge;
+// `is_whole`: all lanes are channels. A `kernel` that is not zero is the window's width, with taps
+// that are neighbours and `stride` between windows: then each column is loaded once for all of its
+// windows.
+struct View {
+    bool is_inside = false;
+    bool is_whole = false;
+    std::size_t kernel = 0;
+    std::size_t stride = 1;
+};
+
+// The sums of `pixels` neighbouring pixels, for one vector of channels.
+template <class D, std::size_t pixels, View view>
 class Tile {
   public:
-    HWY_INLINE Tile(const Place& place, std::int64_t x) : place_(place), x_(x) {
+    HWY_INLINE Tile(const Place& place, std::int64_t x)
+        : place_(place), x_(x), lanes_(place.lanes) {
         set(Pixels{});
-        const WindowAxis& y = place.shape.window.y;
-        const WindowAxis& across = place.shape.window.x;
-        const float* weights = place.packed + place.padded_channels() + place.channel;
-        weights += place.taps_y.first * across.kernel * place.padded_channels();
-        for (std::int64_t ky = place.taps_y.first; ky < place.taps_y.end; ++ky) {
-            const std::int64_t row = y.origin(place.row.y) + (ky * y.dilation);
-            const float* const input =
-                place.row.image + (row * across.input * place.channels()) + place.channel;
-            for (std::int64_t kx = 0; kx < across.kernel; ++kx) {
-                multiply(input, across.origin(x) + (kx * across.dilation), hn::LoadU(D{}, weights),
-                         Pixels{});
-                weights += place.padded_channels();
-            }
+        const float* input = place.input + place.channel;
+        const float* weights = place.weights + place.channel;
+        const std::int64_t weights_step = place.weights_step;
+        const std::int64_t origin = place.x().origin(x);
+        for (std::int64_t i = 0; i < place.taps; ++i) {
+            add_row(input, origin, weights, weights_step);
+            input += place.tap_step;
+            weights += place.x().kernel * weights_step;
         }
     }
 
-    HWY_INLINE void store() const { store(Pixels{}); }
+    HWY_INLINE void store() const {
+        const DepthwiseShape& shape = place_.shape;
+        const DepthwiseRow& row = place_.row;
+        Channels<const float> residual{nullptr, shape.residual_channels, place_.channel};
+        if (shape.residual_channels != 0) {
+            residual.data = row.residual + (x_ * shape.residual_channels);
+        }
+        const Channels<float> output{row.output + (x_ * place_.channels), place_.channels,
+                                     place_.channel};
+        Column<D>{shape.clamp, output, residual}.store(Sum{*this}, Pixels{});
+    }
 
   private:
     using Vector = hn::Vec<D>;
     using Pixels = std::make_index_sequence<pixels>;
-
-    static HWY_INLINE Vector load(const float* source, std::int64_t lanes) {
-        if constexpr (whole) {
-            return hn::LoadU(D{}, source);
-        } else {
-            return load_some(D{}, source, lanes);
-        }
-    }
+    static constexpr std::size_t columns =
+        view.kernel == 0 ? 1 : ((pixels - 1) * view.stride) + view.kernel;
 
     template <std::size_t... p>
     HWY_INLINE void set(std::index_sequence<p...> /*which*/) {
-        const Vector bias = hn::LoadU(D{}, place_.packed + place_.channel);
+        const Vector bias = hn::LoadU(D{}, place_.bias + place_.channel);
         ((sums_[p] = bias), ...);
     }
 
-    // The column of the first pixel is `column`.
+    HWY_INLINE void add_row(const float* input, std::int64_t origin, const float* weights,
+                            std::int64_t weights_step) {
+        if constexpr (view.kernel != 0) {
+            std::array<Vector, columns> loaded;
+            load_columns(loaded, input, origin, std::make_index_sequence<columns>{});
+            add_columns(loaded, weights, weights_step, std::make_index_sequence<view.kernel>{});
+        } else {
+            for (std::int64_t kx = 0; kx < place_.x().kernel; ++kx) {
+                add_tap(input, origin + (kx * place_.x().dilation),
+                        hn::LoadU(D{}, weights + (kx * weights_step)), Pixels{});
+            }
+        }
+    }
+
+    struct Sum {
+        const Tile& tile;
+
+        template <std::size_t p>
+        HWY_INLINE Vector at() const {
+            return tile.sums_[p];
+        }
+    };
+
+    template <std::size_t... c>
+    HWY_INLINE void load_columns(std::array<Vector, columns>& loaded, const float* input,
+                                 std::int64_t origin, std::index_sequence<c...> /*which*/) {
+        if constexpr (view.is_inside) {
+            const Steps<columns> from{input + (origin * place_.channels), place_.channels};
+            ((loaded[c] = in_register(load(from.template at<c>()))), ...);
+        } else {
+            ((loaded[c] = in_register(input_at(input, origin + static_cast<std::int64_t>(c)))),
+             ...);
+        }
+    }
+
+    template <std::size_t... k>
+    HWY_INLINE void add_columns(const std::array<Vector, columns>& loaded, const float* weights,
+                                std::int64_t weights_step, std::index_sequence<k...> /*which*/) {
+        (add_column<k>(loaded,
+                       hn::LoadU(D{}, weights + (static_cast<std::int64_t>(k) * weights_step)),
+                       Pixels{}),
+         ...);
+    }
+
+    template <std::size_t k, std::size_t... p>
+    HWY_INLINE void add_column(const std::array<Vector, columns>& loaded, Vector weights,
+                               std::index_sequence<p...> /*which*/) {
+        ((sums_[p] = hn::MulAdd(loaded[(p * view.stride) + k], weights, sums_[p])), ...);
+    }
+
     template <std::size_t... p>
-    HWY_INLINE void multiply(const float* input, std::int64_t column, Vector weights,
-                             std::index_sequence<p...> /*which*/) {
-        const std::int64_t stride = place_.shape.window.x.stride;
-        ((sums_[p] = hn::MulAdd(input_at(input, column + (static_cast<std::int64_t>(p) * stride)),
-                                weights, sums_[p])),
+    HWY_INLINE void add_tap(const float* input, std::int64_t column, Vector weights,
+                            std::index_sequence<p...> /*which*/) {
+        ((sums_[p] = hn::MulAdd(
+              input_at(input, column + (static_cast<std::int64_t>(p) * place_.x().stride)), weights,
+              sums_[p])),
          ...);
     }
 
     HWY_INLINE Vector input_at(const float* input, std::int64_t column) const {
-        const float* source = input + (column * place_.channels());
-        if constexpr (!inside) {
-            const bool is_outside = column < 0 || column >= place_.shape.window.x.input;
+        const float* source = input + (column * place_.channels);
+        if constexpr (!view.is_inside) {
+            const bool is_outside = column < 0 || column >= place_.x().input;
             source = is_outside ? zeros.data() : source;
         }
-        return load(source, place_.lanes);
+        return load(source);
     }
 
-    template <std::size_t... p>
-    HWY_INLINE void store(std::index_sequence<p...> /*which*/) const {
-        const Bounds<D> bounds{place_.shape.clamp};
-        const std::int64_t residual_channels = place_.shape.residual_channels;
-        const std::int64_t residual_lanes =
-            std::min(place_.lanes, residual_channels - place_.channel);
-        const float* residual = nullptr;
-        if (residual_lanes > 0) {
-            residual = place_.row.residual + (x_ * residual_channels) + place_.channel;
-        }
-        float* const output = place_.row.output + (x_ * place_.channels()) + place_.channel;
-        (store_pixel(bounds, sums_[p],
-                     residual_lanes > 0
-                         ? residual + (static_cast<std::int64_t>(p) * residual_channels)
-                         : nullptr,
-                     residual_lanes, output + (static_cast<std::int64_t>(p) * place_.channels())),
-         ...);
-    }
-
-    HWY_INLINE void store_pixel(const Bounds<D>& bounds, Vector sum, const float* residual,
-                                std::int64_t residual_lanes, float* output) const {
-        if (residual != nullptr) {
-            sum = hn::Add(sum, load_some(D{}, residual, residual_lanes));
-        }
-        if constexpr (whole) {
-            hn::StoreU(bounds.apply(sum), D{}, output);
+    HWY_INLINE Vector load(const float* source) const {
+        if constexpr (view.is_whole) {
+            return hn::LoadU(D{}, source);
         } else {
-            store_some(D{}, bounds.apply(sum), output, place_.lanes);
+            return lanes_.load(source);
         }
     }
 
     const Place& place_;
     std::int64_t x_;
+    Lanes<D> lanes_;
     std::array<Vector, pixels> sums_;
 };
 
 // Tiles of `pixels` pixels while there are as many, then smaller ones.
-template <class D, std::size_t pixels, bool whole>
+template <class D, std::size_t pixels, View view>
 void compute_tiles(const Place& place, std::int64_t x) {
     constexpr auto step = static_cast<std::int64_t>(pixels);
-    const WindowAxis& across = place.shape.window.x;
+    constexpr View inside{
+        .is_inside = true, .is_whole = view.is_whole, .kernel = view.kernel, .stride = view.stride};
+    const WindowAxis& across = place.x();
     const std::int64_t reach = (across.kernel - 1) * across.dilation;
     for (; x + step <= across.output; x += step) {
         const bool is_inside =
             across.origin(x) >= 0 && across.origin(x + step - 1) + reach < across.input;
         if (is_inside) {
-            Tile<D, pixels, true, whole>{place, x}.store();
+            Tile<D, pixels, inside>{place, x}.store();
         } else {
-            Tile<D, pixels, false, whole>{place, x}.store();
+            Tile<D, pixels, view>{place, x}.store();
         }
     }
     if constexpr (pixels > 1) {
         if (x < across.output) {
-            compute_tiles<D, pixels / 2, whole>(place, x);
+            compute_tiles<D, pixels / 2, view>(place, x);
         }
+    }
+}
+
+// One vector of channels along the row, by the window's width and stride if they are usual.
+template <class D, bool is_whole>
+void compute_row(const Place& place) {
+    const WindowAxis& x = place.x();
+    if (x.kernel == 3 && x.dilation == 1 && x.stride == 1) {
+        compute_tiles<D, tile_pixels, View{false, is_whole, 3, 1}>(place, 0);
+    } else if (x.kernel == 3 && x.dilation == 1 && x.stride == 2) {
+        compute_tiles<D, tile_pixels / 2, View{false, is_whole, 3, 2}>(place, 0);
+    } else if (x.kernel == 5 && x.dilation == 1 && x.stride == 1) {
+        compute_tiles<D, tile_pixels, View{false, is_whole, 5, 1}>(place, 0);
+    } else {
+        compute_tiles<D, tile_pixels, View{false, is_whole, 0, 1}>(place, 0);
     }
 }
 
 std::size_t packed_size(const DepthwiseShape& shape) {
     const std::int64_t taps = shape.window.y.kernel * shape.window.x.kernel;
-    const std::int64_t channels =
-        (shape.window.channels + full_lanes - 1) / full_lanes * full_lanes;
-    return static_cast<std::size_t>((taps + 1) * channels);
+    return static_cast<std::size_t>((taps + 1) * padded(shape.window.channels));
 }
 
 // The bias, then for each tap the weights of all channels, each filled up to whole vectors.
 void pack(const DepthwiseShape& shape, std::span<const float> weights, std::span<const float> bias,
           float* packed) {
     const auto channels = static_cast<std::size_t>(shape.window.channels);
-    const std::size_t padded = (channels + full_lanes - 1) / full_lanes * full_lanes;
     std::ranges::copy(bias, packed);
     while (!weights.empty()) {
-        packed += padded;
+        packed += padded(shape.window.channels);
         std::ranges::copy(weights.first(channels), packed);
         weights = weights.subspan(channels);
     }
 }
 
 void compute(const DepthwiseShape& shape, const float* packed, const DepthwiseRow& row) {
-    Place place{.shape = shape,
-                .packed = packed,
-                .row = row,
-                .taps_y = shape.window.y.taps_inside(row.y),
-                .channel = 0,
-                .lanes = full_lanes};
+    Place place = place_of(shape, packed, row);
     const std::int64_t channels = shape.window.channels;
     for (; place.channel + full_lanes <= channels; place.channel += full_lanes) {
-        compute_tiles<Full, tile_pixels, true>(place, 0);
+        compute_row<Full, true>(place);
     }
     place.lanes = channels - place.channel;
     if (place.lanes == 0) {
         return;
     }
     if (has_halves && place.lanes == half_lanes) {
-        compute_tiles<Half, tile_pixels, true>(place, 0);
+        compute_row<Half, true>(place);
     } else if (has_halves && place.lanes < half_lanes) {
-        compute_tiles<Half, tile_pixels, false>(place, 0);
+        compute_row<Half, false>(place);
     } else {
-        compute_tiles<Full, tile_pixels, false>(place, 0);
+        compute_row<Full, false>(place);
     }
 }
 

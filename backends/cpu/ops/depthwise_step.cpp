@@ -61,16 +61,10 @@ class RowStep : public Step {
     std::uint32_t parts_;
 };
 
-DepthwiseShape shape_of(const Convolution& convolution) {
-    return {.window = convolution.window,
-            .residual_channels = convolution.residual ? convolution.residual->channels : 0,
-            .clamp = convolution.clamp.value_or(Clamp{})};
-}
-
 class DepthwiseStep final : public RowStep {
   public:
     DepthwiseStep(const Convolution& convolution, Block packed, std::uint32_t parts)
-        : RowStep(convolution, std::move(packed), parts), shape_(shape_of(convolution)) {}
+        : RowStep(convolution, std::move(packed), parts), shape_(depthwise_shape_of(convolution)) {}
 
   private:
     void compute_row(const DepthwiseRow& row) const noexcept override {
@@ -136,22 +130,27 @@ class MultipliedStep final : public RowStep {
 };
 
 std::uint32_t parts_of(const Lowering& lowering, const Convolution& convolution) {
-    const ImageWindow& window = convolution.window;
-    return lowering.parts_for(
-        convolution.rows(),
-        convolution.rows() *
-            static_cast<std::uint64_t>(window.x.output * window.y.kernel * window.x.kernel *
-                                       convolution.output_channels));
+    return lowering.parts_for(convolution.rows(), convolution.operations());
 }
 
 }  // namespace
 
-std::unique_ptr<Step> make_depthwise_step(Lowering& lowering, const Convolution& convolution) {
-    const DepthwiseShape shape = shape_of(convolution);
+DepthwiseShape depthwise_shape_of(const Convolution& convolution) {
+    return {.window = convolution.window,
+            .residual_channels = convolution.residual ? convolution.residual->channels : 0,
+            .clamp = convolution.clamp.value_or(Clamp{})};
+}
+
+Block pack_depthwise(const Lowering& lowering, const Convolution& convolution) {
+    const DepthwiseShape shape = depthwise_shape_of(convolution);
     Block packed{lowering.memory(), packed_depthwise_size(shape) * sizeof(float)};
     pack_depthwise(shape, lowering.known<float>(convolution.weights),
                    bias_of(lowering, convolution), reinterpret_cast<float*>(packed.data()));
-    return std::make_unique<DepthwiseStep>(convolution, std::move(packed),
+    return packed;
+}
+
+std::unique_ptr<Step> make_depthwise_step(Lowering& lowering, const Convolution& convolution) {
+    return std::make_unique<DepthwiseStep>(convolution, pack_depthwise(lowering, convolution),
                                            parts_of(lowering, convolution));
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <hwy/highway.h>
 
@@ -26,34 +27,38 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Masked instructions do not fault on lanes that are masked out.
 inline constexpr bool has_masks = HWY_TARGET <= HWY_AVX2;
 
-// The first `count` lanes from `source`, zero in the others.
+// The first `count` lanes of vectors.
 template <class D>
-HWY_INLINE hn::Vec<D> load_some(D d, const float* source, std::int64_t count) {
-    if (count == static_cast<std::int64_t>(hn::MaxLanes(d))) {
-        return hn::LoadU(d, source);
-    }
-    if constexpr (has_masks) {
-        return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, source);
-    } else {
-        std::array<float, hn::MaxLanes(d)> lanes{};
-        std::copy_n(source, count, lanes.data());
-        return hn::LoadU(d, lanes.data());
-    }
-}
+class Lanes {
+  public:
+    HWY_INLINE explicit Lanes(std::int64_t count)
+        : count_(count), mask_(hn::FirstN(D{}, static_cast<std::size_t>(count))) {}
 
-// The first `count` lanes to `target`.
-template <class D>
-HWY_INLINE void store_some(D d, hn::Vec<D> value, float* target, std::int64_t count) {
-    if (count == static_cast<std::int64_t>(hn::MaxLanes(d))) {
-        hn::StoreU(value, d, target);
-    } else if constexpr (has_masks) {
-        hn::BlendedStore(value, hn::FirstN(d, static_cast<std::size_t>(count)), d, target);
-    } else {
-        std::array<float, hn::MaxLanes(d)> lanes{};
-        hn::StoreU(value, d, lanes.data());
-        std::copy_n(lanes.data(), count, target);
+    // Zero in the other lanes.
+    HWY_INLINE hn::Vec<D> load(const float* source) const {
+        if constexpr (has_masks) {
+            return hn::MaskedLoad(mask_, D{}, source);
+        } else {
+            std::array<float, hn::MaxLanes(D{})> lanes{};
+            std::copy_n(source, count_, lanes.data());
+            return hn::LoadU(D{}, lanes.data());
+        }
     }
-}
+
+    HWY_INLINE void store(hn::Vec<D> value, float* target) const {
+        if constexpr (has_masks) {
+            hn::BlendedStore(value, mask_, D{}, target);
+        } else {
+            std::array<float, hn::MaxLanes(D{})> lanes{};
+            hn::StoreU(value, D{}, lanes.data());
+            std::copy_n(lanes.data(), count_, target);
+        }
+    }
+
+  private:
+    std::int64_t count_;
+    hn::Mask<D> mask_;
+};
 
 // A clamp, ready for vectors.
 template <class D>
@@ -80,6 +85,117 @@ class Bounds {
     hn::Vec<D> low_;
     hn::Vec<D> high_;
     bool ignores_nan_;
+};
+
+// `value` in a register: the compiler may not load it again wherever it is used.
+template <class V>
+HWY_INLINE V in_register(V value) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+    asm("" : "+v"(value.raw));
+#endif
+    return value;
+}
+
+// `count` addresses, `step` floats apart. Three of them come from one pointer, as far as an
+// instruction's own arithmetic reaches, so that they do not run out of registers.
+template <std::size_t count>
+class Steps {
+  public:
+    HWY_INLINE Steps(const float* first, std::int64_t step) : step_(step) {
+        for (std::size_t i = 0; i < base_.size(); ++i) {
+            base_[i] = first + (static_cast<std::int64_t>(3 * i) * step);
+        }
+    }
+
+    template <std::size_t i>
+    HWY_INLINE const float* at() const {
+        return base_[i / 3] + (static_cast<std::int64_t>(i % 3) * step_);
+    }
+
+    // Moves all of them on by one float.
+    HWY_INLINE void advance() {
+        for (const float*& pointer : base_) {
+            ++pointer;
+        }
+    }
+
+  private:
+    std::array<const float*, (count + 2) / 3> base_;
+    std::int64_t step_;
+};
+
+// Pixels one after the other, seen from one of their channels on.
+template <class T>
+struct Channels {
+    T* data;
+    std::int64_t channels;
+    std::int64_t channel;
+};
+
+// How the sums of one vector of channels end, for the pixels of a tile: an image of perhaps fewer
+// channels is added, then they are clamped and stored.
+template <class D>
+class Column {
+  public:
+    HWY_INLINE Column(const Clamp& clamp, const Channels<float>& output,
+                      const Channels<const float>& residual)
+        : bounds_(clamp),
+          output_(output.data + output.channel),
+          output_step_(output.channels),
+          lanes_(std::min(all_lanes, output.channels - output.channel)),
+          residual_step_(residual.channels),
+          residual_lanes_(std::min(all_lanes, residual.channels - residual.channel)) {
+        if (residual_lanes_ > 0) {
+            residual_ = residual.data + residual.channel;
+        }
+    }
+
+    // Stores one sum for each pixel: `sum.at<pixel>()`.
+    template <std::size_t... p, class Sum>
+    HWY_INLINE void store(const Sum& sum, std::index_sequence<p...> /*which*/) const {
+        const bool is_full = lanes_ == all_lanes;
+        if (is_full && residual_lanes_ == all_lanes) {
+            (store_full<true, p>(sum), ...);
+        } else if (is_full && residual_lanes_ <= 0) {
+            (store_full<false, p>(sum), ...);
+        } else {
+            const Lanes<D> lanes{lanes_};
+            const Lanes<D> residual_lanes{std::max<std::int64_t>(residual_lanes_, 0)};
+            (store_part<p>(sum, lanes, residual_lanes), ...);
+        }
+    }
+
+  private:
+    static constexpr auto all_lanes = static_cast<std::int64_t>(hn::MaxLanes(D{}));
+
+    template <bool has_residual, std::size_t p, class Sum>
+    HWY_INLINE void store_full(const Sum& sum) const {
+        constexpr auto pixel = static_cast<std::int64_t>(p);
+        hn::Vec<D> value = sum.template at<p>();
+        if constexpr (has_residual) {
+            value = hn::Add(value, hn::LoadU(D{}, residual_ + (pixel * residual_step_)));
+        }
+        hn::StoreU(bounds_.apply(value), D{}, output_ + (pixel * output_step_));
+    }
+
+    template <std::size_t p, class Sum>
+    HWY_INLINE void store_part(const Sum& sum, const Lanes<D>& lanes,
+                               const Lanes<D>& residual_lanes) const {
+        constexpr auto pixel = static_cast<std::int64_t>(p);
+        hn::Vec<D> value = sum.template at<p>();
+        if (residual_lanes_ > 0) {
+            value = hn::Add(value, residual_lanes.load(residual_ + (pixel * residual_step_)));
+        }
+        lanes.store(bounds_.apply(value), output_ + (pixel * output_step_));
+    }
+
+    Bounds<D> bounds_;
+    float* output_;
+    std::int64_t output_step_;
+    std::int64_t lanes_;
+    const float* residual_ = nullptr;
+    std::int64_t residual_step_;
+    std::int64_t residual_lanes_;
 };
 
 }  // namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE

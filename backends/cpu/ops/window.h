@@ -20,6 +20,10 @@ struct WindowAxis {
         return (position * stride) - pad;
     }
 
+    [[nodiscard]] bool is_every_element() const {
+        return kernel == 1 && stride == 1 && pad == 0 && input == output;
+    }
+
     // The taps that lie inside the input for an output position: `first` to `end`.
     struct Taps {
         std::int64_t first = 0;

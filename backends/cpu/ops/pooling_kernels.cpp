@@ -1,0 +1,138 @@
+#include "backends/cpu/ops/pooling_kernels.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/ops/pooling_kernels.cpp"
+#include <hwy/foreach_target.h>
+// Must come after foreach_target.h.
+#include <hwy/highway.h>
+
+#include "backends/cpu/ops/vector_ends.h"
+
+HWY_BEFORE_NAMESPACE();
+
+namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE {
+
+namespace {
+
+using D = hn::CappedTag<float, 16>;
+using Vector = hn::Vec<D>;
+constexpr auto all_lanes = static_cast<std::int64_t>(hn::MaxLanes(D{}));
+
+// What a pool does with the pixels under its window: it starts from the first, takes in the others,
+// and ends with their number.
+struct LargestOrNan {
+    static HWY_INLINE Vector take(Vector so_far, Vector x) {
+        const auto wins = hn::Or(hn::Gt(x, so_far), hn::Ne(x, x));
+        return hn::IfThenElse(wins, x, so_far);
+    }
+
+    static HWY_INLINE Vector end(Vector so_far, std::int64_t /*count*/) { return so_far; }
+};
+
+struct LargestNumber {
+    static HWY_INLINE Vector take(Vector so_far, Vector x) {
+        const auto wins = hn::Or(hn::Gt(x, so_far), hn::Ne(so_far, so_far));
+        return hn::IfThenElse(wins, x, so_far);
+    }
+
+    static HWY_INLINE Vector end(Vector so_far, std::int64_t /*count*/) { return so_far; }
+};
+
+struct Average {
+    static HWY_INLINE Vector take(Vector so_far, Vector x) { return hn::Add(so_far, x); }
+
+    static HWY_INLINE Vector end(Vector so_far, std::int64_t count) {
+        return hn::Div(so_far, hn::Set(D{}, static_cast<float>(count)));
+    }
+};
+
+// The pixels under one window: `height` rows of `width` pixels, from `first` on.
+struct Pixels {
+    const float* first;
+    std::int64_t width;
+    std::int64_t height;
+    std::int64_t row_step;
+    std::int64_t channels;
+};
+
+template <class Pool, class Load>
+HWY_INLINE Vector pool_pixels(const Pixels& pixels, std::int64_t channel, const Load& load) {
+    const float* row = pixels.first + channel;
+    Vector so_far = load.load(row);
+    for (std::int64_t x = 1; x < pixels.width; ++x) {
+        so_far = Pool::take(so_far, load.load(row + (x * pixels.channels)));
+    }
+    for (std::int64_t y = 1; y < pixels.height; ++y) {
+        row += pixels.row_step;
+        for (std::int64_t x = 0; x < pixels.width; ++x) {
+            so_far = Pool::take(so_far, load.load(row + (x * pixels.channels)));
+        }
+    }
+    return Pool::end(so_far, pixels.width * pixels.height);
+}
+
+struct WholeVector {
+    static HWY_INLINE Vector load(const float* source) { return hn::LoadU(D{}, source); }
+};
+
+template <class Pool>
+void compute_row(const ImageWindow& window, const PoolingRow& row) {
+    const std::int64_t channels = window.channels;
+    const auto taps_y = window.y.taps_inside(row.y);
+    const std::int64_t first_y = window.y.origin(row.y) + taps_y.first;
+    Pixels pixels{.first = nullptr,
+                  .width = 0,
+                  .height = taps_y.end - taps_y.first,
+                  .row_step = window.x.input * channels,
+                  .channels = channels};
+    const Lanes<D> last{channels % all_lanes};
+    float* output = row.output;
+    for (std::int64_t x = 0; x < window.x.output; ++x) {
+        const auto taps_x = window.x.taps_inside(x);
+        const std::int64_t first_x = window.x.origin(x) + taps_x.first;
+        pixels.first = row.image + (((first_y * window.x.input) + first_x) * channels);
+        pixels.width = taps_x.end - taps_x.first;
+        std::int64_t channel = 0;
+        for (; channel + all_lanes <= channels; channel += all_lanes) {
+            hn::StoreU(pool_pixels<Pool>(pixels, channel, WholeVector{}), D{}, output + channel);
+        }
+        if (channel < channels) {
+            last.store(pool_pixels<Pool>(pixels, channel, last), output + channel);
+        }
+        output += channels;
+    }
+}
+
+void compute(Pooling pooling, const ImageWindow& window, const PoolingRow& row) {
+    switch (pooling) {
+        case Pooling::largest_or_nan:
+            return compute_row<LargestOrNan>(window, row);
+        case Pooling::largest_number:
+            return compute_row<LargestNumber>(window, row);
+        case Pooling::average:
+            return compute_row<Average>(window, row);
+    }
+}
+
+}  // namespace
+
+}  // namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace virtaccel::backends::cpu::ops {
+
+HWY_EXPORT(compute);
+
+void compute_pooling(Pooling pooling, const ImageWindow& window, const PoolingRow& row) {
+    HWY_DYNAMIC_DISPATCH(compute)(pooling, window, row);
+}
+
+}  // namespace virtaccel::backends::cpu::ops
+
+#endif
