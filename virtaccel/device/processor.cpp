@@ -38,15 +38,15 @@ std::uint32_t Processor::run(std::uint32_t chains_max) {
 }
 
 bool Processor::run_until_idle(std::uint32_t chains_max) {
-    port_->want_notifications(false);
-    do {
+    while (chains_max != 0) {
+        port_->want_notifications(false);
         // A pass that found only malformed chains counts too, or a driver could keep us here.
         chains_max -= std::max(run(chains_max), std::uint32_t{1});
-        if (chains_max == 0) {
-            return false;
+        if (chains_max != 0 && !port_->want_notifications(true)) {
+            return true;
         }
-    } while (port_->want_notifications(true));
-    return true;
+    }
+    return false;
 }
 
 void Processor::finish(PendingLoad load) {

@@ -249,6 +249,7 @@ Result<backend::EventStatus> ScriptedBackend::poll(backend::EventHandle event) {
 
 Status ScriptedBackend::cancel(backend::EventHandle event) {
     use(event.word);
+    event_status = std::exchange(after_cancel, std::nullopt).value_or(event_status);
     return begin(Operation::cancel).status;
 }
 

@@ -83,6 +83,8 @@ class ScriptedBackend {
     // What the next calls say; tests set them.
     DeviceIdentity shown;
     backend::EventStatus event_status{.phase = EventPhase::complete};
+    // If set, what `poll` says after the next cancellation.
+    std::optional<backend::EventStatus> after_cancel;
     std::uint64_t resident_bytes = 64;
     std::uint64_t timeout_ns = 0;  // of the last submission
     // If set, changes the report of each allocation.
