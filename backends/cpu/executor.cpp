@@ -163,13 +163,13 @@ void Executor::lead() {
 
 void Executor::run(Event& event, std::uint64_t use) {
     const std::uint64_t start = host::now_ns();
-    backend::EventStatus status{.phase = EventPhase::failed, .error = Status::deadline_expired};
+    Status error = Status::deadline_expired;
     if (event.deadline_ns == 0 || start < event.deadline_ns) {
         event.program->bind({event.ranges, event.program->slots.size()});
-        if (run_steps(*event.program, event.deadline_ns)) {
-            status = {.phase = EventPhase::complete};
-        }
+        error = run_steps(*event.program, event.deadline_ns);
     }
+    const backend::EventStatus status{
+        .phase = error == Status::ok ? EventPhase::complete : EventPhase::failed, .error = error};
     const std::uint64_t end = host::now_ns();
     execution_ns_.fetch_add(end - start, std::memory_order_relaxed);
     const backend::Notifier notifier = notifier_;
@@ -180,27 +180,37 @@ void Executor::run(Event& event, std::uint64_t use) {
     }
 }
 
-// False if the time is up, or this executor's.
-bool Executor::run_steps(const Program& program, std::uint64_t deadline_ns) {
+// OK, or what ended the steps: DEADLINE_EXPIRED, also if this executor stops; INTERNAL_ERROR.
+Status Executor::run_steps(const Program& program, std::uint64_t deadline_ns) {
     const Frame frame = program.frame();
     begin_sharing();
-    bool in_time = true;
+    Status status = Status::ok;
     for (const auto& step : program.steps) {
         if (is_stopping_.load(std::memory_order_relaxed) ||
             (deadline_ns != 0 && host::now_ns() >= deadline_ns)) {
-            in_time = false;
+            status = Status::deadline_expired;
             break;
         }
-        if (step->parts() == 1 || threads_.size() == 1) {
-            for (std::uint32_t part = 0; part < step->parts(); ++part) {
-                step->run(frame, part);
-            }
-        } else {
-            share(*step, frame);
+        if (!run_step(*step, frame)) {
+            status = Status::internal_error;
+            break;
         }
     }
     is_sharing_.store(false, std::memory_order_relaxed);
-    return in_time;
+    return status;
+}
+
+bool Executor::run_step(Step& step, const Frame& frame) {
+    const std::uint32_t parts = step.parts();
+    if (parts > 1 && threads_.size() > 1) {
+        return share(step, frame);
+    }
+    for (std::uint32_t part = 0; part < parts; ++part) {
+        if (!step.run(frame, part)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void Executor::begin_sharing() {
@@ -215,12 +225,13 @@ void Executor::begin_sharing() {
 }
 
 // Runs a step together with whichever helpers come.
-void Executor::share(Step& step, const Frame& frame) {
+bool Executor::share(Step& step, const Frame& frame) {
     const std::uint64_t parts = step.parts();
     VIRTACCEL_CHECK(parts <= part_mask);
     step_ = &step;
     frame_ = frame;
     parts_done_.store(0, std::memory_order_relaxed);
+    has_failed_.store(false, std::memory_order_relaxed);
     const std::uint64_t generation = (ticket_.load(std::memory_order_relaxed) >> 32U) + 1;
     ticket_.store((generation << 32U) | (parts << 16U), std::memory_order_release);
     while (run_part()) {
@@ -228,6 +239,7 @@ void Executor::share(Step& step, const Frame& frame) {
     while (parts_done_.load(std::memory_order_acquire) != parts) {
         relax();
     }
+    return !has_failed_.load(std::memory_order_relaxed);
 }
 
 // Claims one part of the shared step and runs it; false if there is none left.
@@ -239,7 +251,9 @@ bool Executor::run_part() {
         }
     } while (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
                                             std::memory_order_acquire));
-    step_->run(frame_, static_cast<std::uint32_t>(ticket & part_mask));
+    if (!step_->run(frame_, static_cast<std::uint32_t>(ticket & part_mask))) {
+        has_failed_.store(true, std::memory_order_relaxed);
+    }
     parts_done_.fetch_add(1, std::memory_order_release);
     return true;
 }

@@ -15,6 +15,7 @@
 #include "backends/cpu/step.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/event_pool.h"
+#include "virtaccel/base/status.h"
 
 namespace virtaccel::backends::cpu {
 
@@ -65,8 +66,9 @@ class Executor {
     [[nodiscard]] Event* pop();
     void unlink(Event& event);
     void run(Event& event, std::uint64_t use);
-    [[nodiscard]] bool run_steps(const Program& program, std::uint64_t deadline_ns);
-    void share(Step& step, const Frame& frame);
+    [[nodiscard]] Status run_steps(const Program& program, std::uint64_t deadline_ns);
+    [[nodiscard]] bool run_step(Step& step, const Frame& frame);
+    [[nodiscard]] bool share(Step& step, const Frame& frame);
     bool run_part();
     void begin_sharing();
     void stop();
@@ -86,6 +88,7 @@ class Executor {
     // The step being shared. `step_` and `frame_` change only while no part of it is claimed.
     std::atomic<std::uint64_t> ticket_ = 0;
     std::atomic<std::uint32_t> parts_done_ = 0;
+    std::atomic<bool> has_failed_ = false;
     Step* step_ = nullptr;
     Frame frame_;
     std::atomic<bool> is_sharing_ = false;

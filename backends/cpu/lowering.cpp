@@ -77,6 +77,7 @@ std::unique_ptr<Program> Lowering::run() {
 ValueId Lowering::add_value(std::uint64_t bytes, Home home) {
     const auto id = static_cast<ValueId>(values_.size());
     values_.push_back({.bytes = bytes, .parent = id, .home = home});
+    known_.push_back(nullptr);
     return id;
 }
 
@@ -126,8 +127,8 @@ std::byte* Lowering::know(ValueId value) {
     }
     known_size_ += bytes;
     known_bytes_.emplace_back(memory_, static_cast<std::size_t>(bytes));
-    values_[value].known = known_bytes_.back().data();
-    return known_bytes_.back().data();
+    known_[value] = known_bytes_.back().data();
+    return known_[value];
 }
 
 // Constants are used where the model has them, if that is an address for their type.
@@ -139,7 +140,8 @@ void Lowering::know_constants() {
         }
         const auto address = reinterpret_cast<std::uintptr_t>(constant.data.data());
         if (address % alignment_of(constant.dtype) == 0) {
-            values_[i].known = constant.data.data();
+            // Steps never write what they only read.
+            known_[i] = const_cast<std::byte*>(constant.data.data());
         } else {
             std::memcpy(know(static_cast<ValueId>(i)), constant.data.data(), constant.data.size());
         }
@@ -159,7 +161,7 @@ void Lowering::lower_operators() {
 
 void Lowering::emit(std::unique_ptr<Step> step, std::span<const ValueId> reads, ValueId write) {
     if (write < graph_.tensors().size() && is_known(write)) {
-        run_now(*step, reads, write);
+        run_now(*step, write);
         scratch_.clear();
         return;
     }
@@ -172,22 +174,19 @@ void Lowering::emit(std::unique_ptr<Step> step, std::span<const ValueId> reads, 
     touched_.push_back(std::move(touched));
 }
 
-void Lowering::run_now(Step& step, std::span<const ValueId> reads, ValueId write) {
-    std::vector<std::byte*> addresses(values_.size());
-    for (const ValueId read : reads) {
-        // Steps never write what they read.
-        addresses[read] = const_cast<std::byte*>(values_[read].known);
+void Lowering::run_now(Step& step, ValueId write) {
+    if (known_[write] == nullptr) {
+        static_cast<void>(know(write));
     }
-    addresses[write] = values_[write].known == nullptr
-                           ? know(write)
-                           : const_cast<std::byte*>(values_[write].known);
     std::vector<Block> scratch;
     for (const ValueId id : scratch_) {
         scratch.emplace_back(memory_, static_cast<std::size_t>(values_[id].bytes));
-        addresses[id] = scratch.back().data();
+        known_[id] = scratch.back().data();
     }
     for (std::uint32_t part = 0; part < step.parts(); ++part) {
-        step.run({.addresses = addresses}, part);
+        if (!step.run({.addresses = known_}, part)) {
+            throw StepFailed{};
+        }
     }
 }
 
@@ -197,12 +196,22 @@ Lowering::Found Lowering::find(ValueId value) const {
         found.offset += values_[found.root].offset;
         found.root = values_[found.root].parent;
     }
+    // All on the way now point to the root itself.
+    std::uint64_t offset = found.offset;
+    while (values_[value].parent != value) {
+        const ValueId next = values_[value].parent;
+        const std::uint64_t rest = offset - values_[value].offset;
+        values_[value].parent = found.root;
+        values_[value].offset = offset;
+        offset = rest;
+        value = next;
+    }
     return found;
 }
 
 bool Lowering::join(ValueId output, ValueId input) {
     if (is_known(output)) {
-        values_[output].known = values_[input].known;
+        known_[output] = known_[input];
         return true;
     }
     if (values_[output].home == Home::output) {
@@ -297,15 +306,15 @@ void Lowering::keep_constants(Program& program) {
     for (const auto& touched : touched_) {
         for (const ValueId id : touched) {
             Value& value = values_[id];
-            if (value.known == nullptr || value.address != nullptr) {
+            if (known_[id] == nullptr || value.address != nullptr) {
                 continue;
             }
-            std::byte*& address = kept[value.known];
+            std::byte*& address = kept[known_[id]];
             if (address == nullptr) {
                 charge(value.bytes);
                 program.constants.emplace_back(memory_, static_cast<std::size_t>(value.bytes));
                 address = program.constants.back().data();
-                std::memcpy(address, value.known, static_cast<std::size_t>(value.bytes));
+                std::memcpy(address, known_[id], static_cast<std::size_t>(value.bytes));
             }
             value.address = address;
         }

@@ -31,6 +31,9 @@ struct LoweringOptions {
 // Thrown by a lowering that would keep more than `resident_bytes_max`.
 struct TooManyResidentBytes {};
 
+// Thrown where a step that computes a constant gives up.
+struct StepFailed {};
+
 class Lowering {
   public:
     // `graph` and `analysis` outlive this. The ID of a tensor's value is the tensor's index.
@@ -56,12 +59,12 @@ class Lowering {
     // A known tensor, aligned for its type.
     template <class T>
     [[nodiscard]] std::span<const T> known(tosa::TensorIndex index) const {
-        return {reinterpret_cast<const T*>(values_[index].known),
+        return {reinterpret_cast<const T*>(known_[index]),
                 static_cast<std::size_t>(tensor(index).elements)};
     }
 
     [[nodiscard]] const std::byte* known_bytes(tosa::TensorIndex index) const {
-        return values_[index].known;
+        return known_[index];
     }
 
     // Appends a step, or runs it at once if what it writes is to be known. Scratch that was added
@@ -129,7 +132,6 @@ class Lowering {
     // A value lies in the bytes of its root, which is itself or another value's, at an offset.
     struct Value {
         std::uint64_t bytes = 0;
-        const std::byte* known = nullptr;
         ValueId parent = 0;
         std::uint64_t offset = 0;
         // Of a root, for all that lies in it: where it is, and the last operator that needs it.
@@ -151,7 +153,7 @@ class Lowering {
     void set_up_slots(Program& program);
     void know_constants();
     void lower_operators();
-    void run_now(Step& step, std::span<const ValueId> reads, ValueId write);
+    void run_now(Step& step, ValueId write);
     void copy_to_other_slots();
     void keep_constants(Program& program);
     void place_in_arena(Program& program);
@@ -162,7 +164,8 @@ class Lowering {
     const tosa::Graph& graph_;
     const tosa::Analysis& analysis_;
     LoweringOptions options_;
-    std::vector<Value> values_;
+    mutable std::vector<Value> values_;  // `find` makes ways shorter
+    std::vector<std::byte*> known_;      // for steps that run now
     std::vector<bool> taken_;
     std::vector<std::function<void(Lowering&)>> deferred_;
     std::uint32_t position_ = 0;

@@ -1,14 +1,15 @@
 #include "backends/cpu/operators.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "backends/cpu/ops/lower.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/tosa/analysis.h"
+#include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/types.h"
@@ -19,6 +20,10 @@ namespace {
 
 using tosa::DType;
 using tosa::Op;
+
+// How many refused operators get a sentence of their own: a model is made by a guest, and sentences
+// end in a log.
+constexpr std::uint64_t sentences_max = 64;
 
 constexpr Types fp32[] = {{DType::fp32, DType::fp32}};
 constexpr Types fp32_and_int32[] = {{DType::fp32, DType::fp32}, {DType::int32, DType::int32}};
@@ -60,6 +65,17 @@ std::string_view known_from(const Candidate& candidate) {
     return {};
 }
 
+// Interpolated integers are not divided by the scale, so they do not fit their own type.
+std::string_view wide_output(const Candidate& candidate) {
+    const bool is_bilinear =
+        candidate.op.as<tosa::ResizeAttribute>().mode == tosa::ResizeMode::bilinear;
+    const bool is_wide = candidate.output().dtype == DType::int32;
+    if (candidate.input(0).dtype == DType::int8 && is_bilinear != is_wide) {
+        return "must go from INT8 to INT32 if it is bilinear, and to INT8 if it is not";
+    }
+    return known_from<1>(candidate);
+}
+
 // In the order of the operators' names.
 constexpr OperatorSupport rows[] = {
     {Op::add, fp32_and_int32, nullptr, ops::lower_add},
@@ -89,7 +105,7 @@ constexpr OperatorSupport rows[] = {
      ops::lower_pad},
     {Op::reduce_sum, fp32_and_int32, nullptr, ops::lower_reduce_sum},
     {Op::reshape, {}, known_from<1>, ops::lower_identity},
-    {Op::resize, resizes, known_from<1>, ops::lower_resize},
+    {Op::resize, resizes, wide_output, ops::lower_resize},
     {Op::select, {}, whole_bytes, ops::lower_select},
     {Op::sigmoid, fp32, nullptr, ops::lower_sigmoid},
     {Op::sub, fp32_and_int32, nullptr, ops::lower_sub},
@@ -139,16 +155,26 @@ const OperatorSupport* support_of(tosa::Op op) {
 
 bool admit(const tosa::Graph& graph, const tosa::Analysis& analysis,
            const backend::RefusalSink& refusals) {
-    bool admitted = true;
+    std::uint64_t refused = 0;
     for (const tosa::OperatorIndex index : analysis.order) {
         const tosa::Operator& op = graph.operators()[index];
         const tosa::Text objection = objection_to({.graph = graph, .analysis = analysis, .op = op});
-        if (!objection.view().empty()) {
-            refusals(subject_of(op).append(objection.view()).view());
-            admitted = false;
+        if (objection.view().empty()) {
+            continue;
         }
+        if (refused < sentences_max) {
+            refusals(subject_of(op).append(objection.view()).view());
+        }
+        ++refused;
     }
-    return admitted;
+    if (refused > sentences_max) {
+        tosa::Text rest;
+        rest.append("The CPU backend refuses more operators (")
+            .append(refused - sentences_max)
+            .append(") for reasons like these.");
+        refusals(rest.view());
+    }
+    return refused == 0;
 }
 
 }  // namespace virtaccel::backends::cpu

@@ -98,6 +98,8 @@ Result<std::unique_ptr<Program>> prepare_program(const Memory& memory,
     } catch (const dnnl::error& error) {
         return fail(error.status == dnnl_out_of_memory ? Status::out_of_memory
                                                        : Status::internal_error);
+    } catch (const StepFailed&) {
+        return fail(Status::internal_error);
     } catch (const std::exception&) {
         return fail(Status::internal_error);
     }

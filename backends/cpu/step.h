@@ -25,7 +25,8 @@ struct Frame {
 };
 
 // One piece of work. Parts are independent of each other and may run on different threads at the
-// same time; steps run one after the other. Nothing is allocated and nothing thrown by `run`.
+// same time; steps run one after the other. `run` allocates nothing and throws nothing; it is false
+// if a library that it calls gives up.
 class Step {
   public:
     Step() = default;
@@ -35,7 +36,7 @@ class Step {
 
     [[nodiscard]] virtual std::uint32_t parts() const { return 1; }
 
-    virtual void run(const Frame& frame, std::uint32_t part) noexcept = 0;
+    virtual bool run(const Frame& frame, std::uint32_t part) noexcept = 0;
 
     // What the step keeps besides its values: packed weights, scratch of its own.
     [[nodiscard]] virtual std::uint64_t resident_bytes() const { return 0; }

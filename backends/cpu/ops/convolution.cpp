@@ -124,9 +124,8 @@ std::unique_ptr<Step> make_step(Lowering& lowering, const Convolution& convoluti
     if (!convolution.is_depthwise) {
         return make_dense_step(lowering, convolution);
     }
-    return convolution.output_channels == convolution.window.channels
-               ? make_depthwise_step(lowering, convolution)
-               : make_multiplied_step(lowering, convolution);
+    return convolution.is_multiplied() ? make_multiplied_step(lowering, convolution)
+                                       : make_depthwise_step(lowering, convolution);
 }
 
 // A convolution, and perhaps the pointwise one that alone reads it and is computed together with
@@ -151,7 +150,7 @@ struct Plan {
 
 // Takes a pointwise convolution that reads nothing but a depthwise one.
 std::uint32_t absorb_pointwise(Lowering& lowering, Plan& plan, std::uint32_t last) {
-    if (!plan.first.is_depthwise || plan.first.output_channels != plan.first.window.channels) {
+    if (!plan.first.is_depthwise || plan.first.is_multiplied()) {
         return last;
     }
     const std::uint32_t reader = lowering.only_reader(plan.first.output);
@@ -172,9 +171,11 @@ void emit(Lowering& lowering, const Plan& plan) {
     const std::vector<ValueId> reads = plan.reads();
     const Convolution& last = plan.last();
     if (last.residual) {
-        // The image that is added may be written over, if no window looks at it.
+        // The image that is added may be written over, if no window looks at it, and if it is added
+        // to a sum and not to what is already written.
         const ValueId residual = last.residual->value;
         const bool is_read_elsewhere =
+            last.is_multiplied() ||
             std::ranges::any_of(std::span{reads}.first(reads.size() - 1),
                                 [&](ValueId read) { return lowering.is_shared(read, residual); });
         if (!is_read_elsewhere) {

@@ -41,6 +41,11 @@ struct Convolution {
         return !is_depthwise && window.y.is_every_element() && window.x.is_every_element();
     }
 
+    // Depthwise, with several output channels for each input channel.
+    [[nodiscard]] bool is_multiplied() const {
+        return is_depthwise && output_channels != window.channels;
+    }
+
     // Multiplications, of all output elements together.
     [[nodiscard]] std::uint64_t operations() const {
         const std::int64_t depth = is_depthwise ? 1 : window.channels;

@@ -105,12 +105,12 @@ void Box::make_dense() {
     }
 }
 
-void CopyBox::run(const Frame& frame, std::uint32_t /*part*/) noexcept {
+bool CopyBox::run(const Frame& frame, std::uint32_t /*part*/) noexcept {
     const std::byte* source = frame.at<std::byte>(source_) + box_.source_offset;
     std::byte* target = frame.at<std::byte>(target_) + box_.target_offset;
     if (box_.rank == 0) {
         std::memcpy(target, source, static_cast<std::size_t>(box_.element_bytes));
-        return;
+        return true;
     }
     const std::uint32_t inner = box_.rank - 1;
     std::array<std::uint64_t, tosa::rank_max> position{};
@@ -129,23 +129,28 @@ void CopyBox::run(const Frame& frame, std::uint32_t /*part*/) noexcept {
             target -= outer.size * outer.target_step;
         }
         if (axis > inner) {  // wrapped below zero: every axis is through
-            return;
+            return true;
         }
     }
 }
 
-void Fill::run(const Frame& frame, std::uint32_t /*part*/) noexcept {
+bool Fill::run(const Frame& frame, std::uint32_t /*part*/) noexcept {
     auto* const target = frame.at<std::byte>(target_);
     switch (element_bytes_) {
         case 1:
-            return fill<std::uint8_t>(target, bytes_, element_.data());
+            fill<std::uint8_t>(target, bytes_, element_.data());
+            break;
         case 2:
-            return fill<std::uint16_t>(target, bytes_, element_.data());
+            fill<std::uint16_t>(target, bytes_, element_.data());
+            break;
         case 4:
-            return fill<std::uint32_t>(target, bytes_, element_.data());
+            fill<std::uint32_t>(target, bytes_, element_.data());
+            break;
         default:
-            return fill<std::uint64_t>(target, bytes_, element_.data());
+            fill<std::uint64_t>(target, bytes_, element_.data());
+            break;
     }
+    return true;
 }
 
 void lower_nothing(Lowering& /*lowering*/, const tosa::Operator& /*op*/) {}

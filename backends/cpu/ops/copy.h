@@ -17,9 +17,10 @@ class CopyAll final : public Step {
     CopyAll(ValueId source, ValueId target, std::uint64_t bytes)
         : source_(source), target_(target), bytes_(bytes) {}
 
-    void run(const Frame& frame, std::uint32_t /*part*/) noexcept override {
+    bool run(const Frame& frame, std::uint32_t /*part*/) noexcept override {
         std::memcpy(frame.at<std::byte>(target_), frame.at<std::byte>(source_),
                     static_cast<std::size_t>(bytes_));
+        return true;
     }
 
   private:
@@ -55,7 +56,7 @@ class CopyBox final : public Step {
     CopyBox(ValueId source, ValueId target, const Box& box)
         : source_(source), target_(target), box_(box) {}
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override;
+    bool run(const Frame& frame, std::uint32_t part) noexcept override;
 
   private:
     ValueId source_;
@@ -72,7 +73,7 @@ class Fill final : public Step {
         std::memcpy(element_.data(), element, element_bytes);
     }
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override;
+    bool run(const Frame& frame, std::uint32_t part) noexcept override;
 
   private:
     ValueId target_;

@@ -75,7 +75,7 @@ class PointwiseStep final : public DenseStep {
   public:
     using DenseStep::DenseStep;
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override {
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
         static constexpr std::int64_t no_offset[] = {0};
         const std::int64_t tile = dense_tile(shape_);
         const std::int64_t block =
@@ -92,6 +92,7 @@ class PointwiseStep final : public DenseStep {
             locate(frame, pixel, pixels);
             compute(pixels);
         }
+        return true;
     }
 };
 
@@ -115,12 +116,13 @@ class WindowStep final : public DenseStep {
 
     void set_edge(ValueId edge) { edge_ = edge; }
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override {
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
         const Range range = range_of(convolution_.rows(), parts_, part);
         for (auto row = static_cast<std::int64_t>(range.first);
              row < static_cast<std::int64_t>(range.end); ++row) {
             compute_row(frame, part, row);
         }
+        return true;
     }
 
   private:

@@ -27,7 +27,7 @@ class RowStep : public Step {
 
     [[nodiscard]] std::uint64_t resident_bytes() const override { return packed_.size(); }
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override {
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
         const ImageWindow& window = convolution_.window;
         const std::int64_t image_floats = window.y.input * window.x.input * window.channels;
         const Range range = range_of(convolution_.rows(), parts_, part);
@@ -45,6 +45,7 @@ class RowStep : public Step {
             }
             compute_row(where);
         }
+        return true;
     }
 
   protected:

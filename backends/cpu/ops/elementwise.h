@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "backends/cpu/lowering.h"
@@ -37,8 +38,9 @@ class Elementwise final : public Step {
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override {
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
         run(frame, part, std::index_sequence_for<In...>{});
+        return true;
     }
 
   private:
@@ -92,6 +94,16 @@ class Elementwise final : public Step {
     std::uint32_t parts_;
 };
 
+// Whether no element is read after it has been written, if the output takes the place of `input`:
+// an operand that lies elsewhere in the same bytes stands in the way.
+inline bool may_be_overwritten(const Lowering& lowering, std::span<const ValueId> operands,
+                               ValueId input) {
+    return std::ranges::all_of(operands, [&](ValueId other) {
+        return !lowering.is_shared(other, input) ||
+               lowering.tensor(other).bytes == lowering.tensor(input).bytes;
+    });
+}
+
 // Emits the step for an operator whose first inputs are In, in place if it can be.
 template <class Out, class... In, class Function>
 void emit_elementwise(Lowering& lowering, const tosa::Operator& op, const Function& function) {
@@ -106,8 +118,10 @@ void emit_elementwise(Lowering& lowering, const tosa::Operator& op, const Functi
     const auto walk = lowering::walk_over<Kernel::operands>(output.shape, shapes);
     const std::uint32_t parts =
         lowering.parts_for(walk.row_count == 1 ? walk.row_length : walk.row_count, output.elements);
-    for (const ValueId input : values.inputs) {
-        if (lowering.compute_in_place(values.output, input)) {
+    constexpr std::array has_type{std::is_same_v<In, Out>...};
+    for (std::size_t i = 0; i < Kernel::operands; ++i) {
+        if (has_type[i] && may_be_overwritten(lowering, values.inputs, values.inputs[i]) &&
+            lowering.compute_in_place(values.output, values.inputs[i])) {
             break;
         }
     }

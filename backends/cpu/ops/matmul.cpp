@@ -1,8 +1,8 @@
 // MATMUL, by oneDNN.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 
 #include <dnnl.hpp>
 
@@ -22,7 +22,8 @@ dnnl::memory::desc dense(const tosa::Tensor& tensor) {
             dnnl::memory::format_tag::abc};
 }
 
-// One batched product. Everything a run needs is made here; a run sets three addresses.
+// One batched product. Everything a run needs is made here; a run sets addresses, by the C
+// functions, which neither throw nor allocate for their arguments.
 class Matmul final : public Step {
   public:
     struct Values {
@@ -34,35 +35,39 @@ class Matmul final : public Step {
 
     Matmul(const dnnl::matmul::primitive_desc& description, const dnnl::engine& engine,
            const Values& values)
-        : values_(values),
-          primitive_(description),
+        : primitive_(description),
           stream_(engine),
-          left_(description.src_desc(), engine, nullptr),
-          right_(description.weights_desc(), engine, nullptr),
-          output_(description.dst_desc(), engine, nullptr),
-          scratch_(description.scratchpad_desc(), engine, nullptr),
-          arguments_{{DNNL_ARG_SRC, left_},
-                     {DNNL_ARG_WEIGHTS, right_},
-                     {DNNL_ARG_DST, output_},
-                     {DNNL_ARG_SCRATCHPAD, scratch_}} {}
+          operands_{Operand{values.left, {description.src_desc(), engine, nullptr}},
+                    Operand{values.right, {description.weights_desc(), engine, nullptr}},
+                    Operand{values.output, {description.dst_desc(), engine, nullptr}},
+                    Operand{values.scratch, {description.scratchpad_desc(), engine, nullptr}}},
+          arguments_{{{DNNL_ARG_SRC, operands_[0].memory.get()},
+                      {DNNL_ARG_WEIGHTS, operands_[1].memory.get()},
+                      {DNNL_ARG_DST, operands_[2].memory.get()},
+                      {DNNL_ARG_SCRATCHPAD, operands_[3].memory.get()}}} {}
 
-    void run(const Frame& frame, std::uint32_t /*part*/) noexcept override {
-        left_.set_data_handle(frame.at<float>(values_.left));
-        right_.set_data_handle(frame.at<float>(values_.right));
-        output_.set_data_handle(frame.at<float>(values_.output));
-        scratch_.set_data_handle(frame.at<std::byte>(values_.scratch));
-        primitive_.execute(stream_, arguments_);
+    bool run(const Frame& frame, std::uint32_t /*part*/) noexcept override {
+        for (const Operand& operand : operands_) {
+            if (dnnl_memory_set_data_handle(operand.memory.get(),
+                                            frame.at<std::byte>(operand.value)) != dnnl_success) {
+                return false;
+            }
+        }
+        return dnnl_primitive_execute(primitive_.get(), stream_.get(),
+                                      static_cast<int>(arguments_.size()),
+                                      arguments_.data()) == dnnl_success;
     }
 
   private:
-    Values values_;
+    struct Operand {
+        ValueId value = 0;
+        dnnl::memory memory;
+    };
+
     dnnl::matmul primitive_;
     dnnl::stream stream_;
-    dnnl::memory left_;
-    dnnl::memory right_;
-    dnnl::memory output_;
-    dnnl::memory scratch_;
-    std::unordered_map<int, dnnl::memory> arguments_;
+    std::array<Operand, 4> operands_;
+    std::array<dnnl_exec_arg_t, 4> arguments_;
 };
 
 }  // namespace

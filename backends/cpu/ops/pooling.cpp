@@ -29,7 +29,7 @@ class Pool2d final : public Step {
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override {
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
         const WindowAxis& y = window_.y;
         const auto rows = static_cast<std::uint64_t>(window_.batch * y.output);
         const Range range = range_of(rows, parts_, part);
@@ -43,6 +43,7 @@ class Pool2d final : public Step {
                  .y = row % y.output,
                  .output = frame.at<float>(values_.output) + (row * row_floats)});
         }
+        return true;
     }
 
   private:

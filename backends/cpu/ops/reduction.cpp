@@ -31,7 +31,7 @@ class ReduceSum final : public Step {
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override {
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
         const T* const input = frame.at<const T>(input_);
         T* const output = frame.at<T>(output_);
         const Range range = range_of(shape_.outer * shape_.inner, parts_, part);
@@ -45,6 +45,7 @@ class ReduceSum final : public Step {
             }
             output[i] = static_cast<T>(sum);
         }
+        return true;
     }
 
   private:

@@ -79,7 +79,7 @@ class Resize final : public Step {
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override {
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
         const std::int64_t row_elements = shape_.x.output * shape_.channels;
         const std::int64_t image_elements = shape_.y.input * shape_.x.input * shape_.channels;
         const Range range =
@@ -91,6 +91,7 @@ class Resize final : public Step {
             resize_row(image, shape_.y.at(row % shape_.y.output),
                        frame.at<Out>(output_) + (row * row_elements));
         }
+        return true;
     }
 
   private:

@@ -17,8 +17,8 @@ namespace virtaccel::backends::cpu::ops {
 
 namespace {
 
-// What the depthwise half may write before the pointwise half reads it: a quarter of a usual first-level
-// cache.
+// What the depthwise half may write before the pointwise half reads it: a quarter of a usual
+// first-level cache.
 constexpr std::uint64_t between_floats = 2048;
 
 class SeparableStep final : public Step {
@@ -53,7 +53,7 @@ class SeparableStep final : public Step {
         return depthwise_.packed.size() + pointwise_.packed.size();
     }
 
-    void run(const Frame& frame, std::uint32_t part) noexcept override {
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
         float* const between = frame.at<float>(between_) + (part * between_size());
         const Range range = range_of(depthwise_.convolution.rows(), parts_, part);
         for (std::uint64_t row = range.first; row < range.end; row += rows_at_once_) {
@@ -61,6 +61,7 @@ class SeparableStep final : public Step {
             compute_depthwise_rows(frame, rows, between);
             compute_pointwise_rows(frame, rows, between);
         }
+        return true;
     }
 
   private:
