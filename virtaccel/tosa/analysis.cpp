@@ -14,7 +14,6 @@
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/refusal.h"
-#include "virtaccel/tosa/types.h"
 
 namespace virtaccel::tosa {
 namespace {

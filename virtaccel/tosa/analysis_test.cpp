@@ -13,6 +13,7 @@
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/model_file.h"
+#include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/testing/models.h"
 #include "virtaccel/tosa/types.h"
 

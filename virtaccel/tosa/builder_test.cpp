@@ -1,13 +1,11 @@
 #include "virtaccel/tosa/builder.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "virtaccel/base/status.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/testing/models.h"

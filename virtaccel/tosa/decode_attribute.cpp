@@ -1,6 +1,5 @@
 #include "virtaccel/tosa/decode_attribute.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <queue>
 #include <span>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,6 +44,12 @@ class Flow {
     }
 
   private:
+    // One operator waits for another.
+    struct Edge {
+        std::uint32_t producer = 0;
+        std::uint32_t reader = 0;
+    };
+
     Tensor& tensor(TensorIndex index) { return tensors_[index - first_]; }
 
     std::uint32_t& producer(TensorIndex index) { return producers_[index - first_]; }
@@ -189,16 +195,16 @@ class Flow {
     std::vector<std::uint32_t> topological_order() {
         const auto count = operators_.size();
         std::vector<std::uint32_t> waits(count);
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;  // from producer to reader
+        std::vector<Edge> edges;
         for (std::uint32_t i = 0; i < count; ++i) {
             for (const TensorIndex input : operators_[i].inputs) {
                 if (is_operator(producer(input))) {
-                    edges.emplace_back(producer(input), i);
+                    edges.push_back({.producer = producer(input), .reader = i});
                     ++waits[i];
                 }
             }
         }
-        std::ranges::sort(edges);
+        std::ranges::sort(edges, {}, &Edge::producer);
         std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
         for (std::uint32_t i = 0; i < count; ++i) {
             if (waits[i] == 0) {
@@ -211,17 +217,17 @@ class Flow {
             const std::uint32_t next = ready.top();
             ready.pop();
             order.push_back(next);
-            const auto first = std::ranges::lower_bound(edges, std::pair{next, 0U});
-            for (auto edge = first; edge != edges.end() && edge->first == next; ++edge) {
-                if (--waits[edge->second] == 0) {
-                    ready.push(edge->second);
+            for (const Edge& edge : std::ranges::equal_range(edges, next, {}, &Edge::producer)) {
+                if (--waits[edge.reader] == 0) {
+                    ready.push(edge.reader);
                 }
             }
         }
         return order;
     }
 
-    std::unexpected<Refusal> refuse_cycle(std::span<const std::uint32_t> order) const {
+    [[nodiscard]] std::unexpected<Refusal> refuse_cycle(
+        std::span<const std::uint32_t> order) const {
         std::vector<bool> runs(operators_.size());
         for (const std::uint32_t i : order) {
             runs[i] = true;

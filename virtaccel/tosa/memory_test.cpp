@@ -24,9 +24,11 @@ std::size_t allocations_left = 0;
 
 // Not inlined: a compiler that sees both halves takes them for a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
-    if (allocations_left != 0 && --allocations_left == 0) {
+    if (allocations_left == 1) {
+        allocations_left = 0;
         throw std::bad_alloc{};
     }
+    allocations_left -= allocations_left == 0 ? 0 : 1;
     // NOTIDY(banned_words): operator new cannot be written in terms of itself.
     void* block = std::malloc(bytes == 0 ? 1 : bytes);
     if (block == nullptr) {

@@ -1,5 +1,6 @@
 #include "virtaccel/tosa/model_file.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,17 +26,26 @@ using flatbuffers::Offset;
 constexpr std::size_t data_alignment = 8;
 
 class FileWriter {
+    template <class Part>
+    auto write_all(const std::vector<Part>& parts) {
+        std::vector<decltype(write(parts.front()))> offsets;
+        offsets.reserve(parts.size());
+        for (const Part& part : parts) {
+            offsets.push_back(write(part));
+        }
+        return builder_.CreateVector(offsets);
+    }
+
+    auto write_names(const std::vector<std::string>& names) {
+        return builder_.CreateVectorOfStrings(names);
+    }
+
   public:
     std::vector<std::byte> write(const FileModel& model) {
-        std::vector<Offset<fb::TosaRegion>> regions;
-        for (const FileRegion& region : model.regions) {
-            regions.push_back(write(region));
-        }
-        const auto region_list = builder_.CreateVector(regions);
+        const auto regions = write_all(model.regions);
         const auto version = fb::CreateVersion(builder_, model.version.major, model.version.minor,
                                                model.version.patch, false);
-        builder_.Finish(fb::CreateTosaGraph(builder_, version, region_list),
-                        fb::TosaGraphIdentifier());
+        builder_.Finish(fb::CreateTosaGraph(builder_, version, regions), fb::TosaGraphIdentifier());
         const auto bytes =
             std::as_bytes(std::span{builder_.GetBufferPointer(), builder_.GetSize()});
         return {bytes.begin(), bytes.end()};
@@ -46,54 +56,34 @@ class FileWriter {
         return name ? builder_.CreateString(*name) : Offset<flatbuffers::String>{};
     }
 
-    auto write(const std::vector<std::string>& names) {
-        return builder_.CreateVectorOfStrings(names);
-    }
-
     Offset<flatbuffers::Vector<std::uint8_t>> write_data(const std::vector<std::byte>& data) {
-        std::vector<std::uint8_t> filled;
-        for (const std::byte byte : data) {
-            filled.push_back(std::to_integer<std::uint8_t>(byte));
-        }
-        while (filled.size() % data_alignment != 0) {
-            filled.push_back(0);
-        }
+        const std::size_t blocks = (data.size() + data_alignment - 1) / data_alignment;
+        std::vector<std::uint8_t> filled(blocks * data_alignment);
+        std::ranges::transform(data, filled.begin(), std::to_integer<std::uint8_t>);
         builder_.ForceVectorAlignment(filled.size(), 1, data_alignment);
         return builder_.CreateVector(filled);
     }
 
     Offset<fb::TosaRegion> write(const FileRegion& region) {
-        std::vector<Offset<fb::TosaBasicBlock>> blocks;
-        for (const FileBlock& block : region.blocks) {
-            blocks.push_back(write(block));
-        }
-        const auto block_list = builder_.CreateVector(blocks);
-        return fb::CreateTosaRegion(builder_, write(region.name), block_list);
+        const auto blocks = write_all(region.blocks);
+        return fb::CreateTosaRegion(builder_, write(region.name), blocks);
     }
 
     Offset<fb::TosaBasicBlock> write(const FileBlock& block) {
-        std::vector<Offset<fb::TosaOperator>> operators;
-        for (const FileOperator& op : block.operators) {
-            operators.push_back(write(op));
-        }
-        std::vector<Offset<fb::TosaTensor>> tensors;
-        for (const FileTensor& tensor : block.tensors) {
-            tensors.push_back(write(tensor));
-        }
-        std::vector<Offset<fb::TosaShape>> shapes;
-        for (const FileShape& shape : block.shapes) {
-            const auto name = write(shape.name);
-            const auto data = write_data(shape.data);
-            shapes.push_back(fb::CreateTosaShape(builder_, name, shape.rank, data));
-        }
         const auto name = write(block.name);
-        const auto operator_list = builder_.CreateVector(operators);
-        const auto tensor_list = builder_.CreateVector(tensors);
-        const auto inputs = write(block.inputs);
-        const auto outputs = write(block.outputs);
-        const auto shape_list = builder_.CreateVector(shapes);
-        return fb::CreateTosaBasicBlock(builder_, name, operator_list, tensor_list, inputs, outputs,
-                                        shape_list);
+        const auto operators = write_all(block.operators);
+        const auto tensors = write_all(block.tensors);
+        const auto inputs = write_names(block.inputs);
+        const auto outputs = write_names(block.outputs);
+        const auto shapes = write_all(block.shapes);
+        return fb::CreateTosaBasicBlock(builder_, name, operators, tensors, inputs, outputs,
+                                        shapes);
+    }
+
+    Offset<fb::TosaShape> write(const FileShape& shape) {
+        const auto name = write(shape.name);
+        const auto data = write_data(shape.data);
+        return fb::CreateTosaShape(builder_, name, shape.rank, data);
     }
 
     Offset<fb::TosaTensor> write(const FileTensor& tensor) {
@@ -117,8 +107,8 @@ class FileWriter {
         if (op.has_attribute_table && attribute_op != Op::unknown) {
             attribute = encode_attribute(builder_, attribute_op, op.attribute, op.branches);
         }
-        const auto inputs = write(op.inputs);
-        const auto outputs = write(op.outputs);
+        const auto inputs = write_names(op.inputs);
+        const auto outputs = write_names(op.outputs);
         return fb::CreateTosaOperator(
             builder_, static_cast<fb::Op>(static_cast<std::uint32_t>(op.op)),
             static_cast<fb::Attribute>(static_cast<std::uint8_t>(attribute_op)), attribute, inputs,

@@ -323,6 +323,18 @@ DType accumulator_of(const Attribute& attribute) {
         attribute);
 }
 
+NanMode nan_mode_of(const Attribute& attribute) {
+    return std::visit(
+        [](const auto& kind) {
+            if constexpr (requires { kind.nan_mode; }) {
+                return kind.nan_mode;
+            } else {
+                return NanMode::unknown;
+            }
+        },
+        attribute);
+}
+
 const Signature* match(const OperatorRow& row, const Operator& op,
                        std::span<const Tensor> tensors) {
     const auto found = std::ranges::find_if(row.signatures, [&](const Signature& signature) {

@@ -87,16 +87,16 @@ enum class OperatorClass : std::uint8_t {
 
 struct OperatorRow {
     Op op = Op::unknown;
-    std::string_view name;
-    OperatorClass kind = OperatorClass::tensor;
-    OperandPattern inputs;
-    OperandPattern outputs;
-    char accumulator = 0;       // the letter of the attribute's accumulator type, if it has one
-    bool has_nan_mode = false;  // the attribute's `nan_mode` is one
-    std::size_t attribute = 0;  // which alternative of Attribute
     std::uint32_t constant_inputs = 0;  // bit i: input i must be constant unless DYNAMIC is offered
+    std::string_view name;
     std::span<const Signature> signatures;
     ShapeRule shape = nullptr;
+    std::size_t attribute = 0;  // which alternative of Attribute
+    OperandPattern inputs;
+    OperandPattern outputs;
+    OperatorClass kind = OperatorClass::tensor;
+    char accumulator = 0;       // the letter of the attribute's accumulator type, if it has one
+    bool has_nan_mode = false;  // the attribute says what becomes of NaNs
 };
 
 // All rows, in the order of the operators' numbers, from 1.
@@ -105,8 +105,10 @@ struct OperatorRow {
 // The row of `op`, or null for a number that TOSA 1.0 does not have.
 [[nodiscard]] const OperatorRow* row_of(Op op);
 
-// The type of an operator's accumulator, or `unknown` where its attribute has none.
+// The type of an operator's accumulator, and what becomes of NaNs; `unknown` where its attribute
+// does not say.
 [[nodiscard]] DType accumulator_of(const Attribute& attribute);
+[[nodiscard]] NanMode nan_mode_of(const Attribute& attribute);
 
 // The signature that the operands' types and the accumulator fit, or null. Types must be those of
 // tensors whose counts the row admits.

@@ -1,8 +1,5 @@
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "virtaccel/tosa/attributes.h"
-#include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/testing/inference.h"
 #include "virtaccel/tosa/types.h"
 

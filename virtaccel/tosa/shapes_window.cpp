@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "virtaccel/base/checked.h"
@@ -11,6 +12,7 @@
 #include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/shape_checks.h"
 #include "virtaccel/tosa/shapes.h"
+#include "virtaccel/tosa/target.h"
 #include "virtaccel/tosa/types.h"
 
 namespace virtaccel::tosa::shapes {

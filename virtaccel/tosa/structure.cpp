@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <span>
 #include <string_view>
 
@@ -254,6 +255,11 @@ Checked<Structure> check_structure(std::span<const std::byte> bytes, const Limit
     if (bytes.size() < file_bytes_min) {
         return refuse(Status::invalid_argument, "The file has (", bytes.size(),
                       ") bytes, which is too few for a TOSA flatbuffer.");
+    }
+    if (bytes.size() % sizeof(flatbuffers::uoffset_t) != 0) {
+        // A flatbuffer is filled up to its words, and a cut in that filling shows in nothing else.
+        return refuse(Status::invalid_argument, "The file has (", bytes.size(),
+                      ") bytes, which is no multiple of 4: it is cut short or not a flatbuffer.");
     }
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment != 0) {
         return refuse(Status::internal_error,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -192,17 +193,9 @@ class Validator {
 
     // Modes that TOSA gives a meaning. Integers have no NaN, so their mode is not looked at.
     Checked<void> check_modes(const OperatorRow& row, const Operator& op) {
-        const auto nan_mode = std::visit(
-            [](const auto& kind) {
-                if constexpr (requires { kind.nan_mode; }) {
-                    return kind.nan_mode;
-                } else {
-                    return NanMode::propagate;
-                }
-            },
-            op.attribute);
         if (row.has_nan_mode && is_floating(tensors_[op.inputs.front()].dtype)) {
-            VIRTACCEL_TRY(check_mode(op, "nan_mode", static_cast<std::uint32_t>(nan_mode), 2));
+            VIRTACCEL_TRY(check_mode(op, "nan_mode",
+                                     static_cast<std::uint32_t>(nan_mode_of(op.attribute)), 2));
         }
         if (const auto* resize = std::get_if<ResizeAttribute>(&op.attribute)) {
             return check_mode(op, "mode", static_cast<std::uint32_t>(resize->mode), 2);

@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <flatbuffers/buffer.h>
 #include <flatbuffers/string.h>
 #include <flatbuffers/vector.h>
 #include <tosa_generated.h>
@@ -39,7 +39,9 @@ constexpr std::uint64_t data_alignment = 8;
 // What the lengths of SHAPEs point to, so that a tensor's shape is a span in every case.
 constexpr auto lengths = [] {
     std::array<std::int32_t, shape_length_max + 1> numbers{};
-    std::iota(numbers.begin(), numbers.end(), 0);
+    for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+        numbers.at(i) = static_cast<std::int32_t>(i);
+    }
     return numbers;
 }();
 

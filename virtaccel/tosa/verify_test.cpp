@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "virtaccel/base/status.h"
+#include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/model_file.h"
@@ -91,10 +92,18 @@ TEST(Verify, refuses_files_that_are_no_tosa_flatbuffer) {
     EXPECT_TRUE(verify_verdict(other).says(Status::invalid_argument, "must be \"TOSA\""));
 }
 
+TEST(Verify, refuses_files_that_do_not_end_at_a_word) {
+    std::vector<std::byte> bytes = two_additions().finish().value();
+    for (int byte = 0; byte < 3; ++byte) {
+        bytes.push_back(std::byte{});
+        EXPECT_TRUE(verify_verdict(bytes).says(Status::invalid_argument, "no multiple of 4"));
+    }
+}
+
 TEST(Verify, asks_for_aligned_bytes) {
     std::vector<std::byte> bytes = two_additions().finish().value();
-    bytes.insert(bytes.begin(), std::byte{});
-    const auto shifted = std::span<const std::byte>{bytes}.subspan(1);
+    bytes.insert(bytes.begin(), 4, std::byte{});
+    const auto shifted = std::span<const std::byte>{bytes}.subspan(4);
     EXPECT_TRUE(verify_verdict(shifted).says(Status::internal_error, "multiple of 8"));
 }
 
