@@ -145,7 +145,7 @@ TEST(HostBuffers, use_what_they_keep_before_they_refuse) {
 TEST(HostBuffers, refuse_a_size_no_host_has) {
     HostBuffers buffers{host::heap()};
     for (const std::uint64_t bytes :
-         {std::uint64_t{1} << 62U, ~std::uint64_t{0}, ~std::uint64_t{0} - 63}) {
+         {std::uint64_t{1} << 63U, ~std::uint64_t{0}, ~std::uint64_t{0} - 63}) {
         const auto made = buffers.allocate(request_of(bytes));
         ASSERT_FALSE(made);
         EXPECT_EQ(made.error(), Status::out_of_memory);

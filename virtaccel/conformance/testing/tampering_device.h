@@ -30,8 +30,7 @@ struct Links {
     [[nodiscard]] Bytes request() const {
         Bytes bytes;
         for (const Piece& piece : readable) {
-            bytes.resize(bytes.size() + piece.size);
-            std::memcpy(bytes.data() + bytes.size() - piece.size, piece.data, piece.size);
+            bytes.insert(bytes.end(), piece.data, piece.data + piece.size);
         }
         return bytes;
     }
