@@ -491,9 +491,9 @@ TEST(Reference, gives_each_event_one_end_whoever_races) {
             const auto event =
                 bench.submit(program, {bind(buffer, 0, Access::read_write, {1, 100})}).event;
             const bool won = i % 3 == 0 && bench.backend.cancel(event) == Status::ok;
-            auto status = bench.backend.poll(event);
+            EventStatus status = *bench.backend.poll(event);
             while (status == pending) {
-                status = bench.backend.poll(event);
+                status = *bench.backend.poll(event);
             }
             EXPECT_EQ(won, status == cancelled);
             completed += status == complete ? 1 : 0;
