@@ -31,7 +31,7 @@ TEST(Alarm, sleeps_until_the_time_is_over_when_nobody_raises_it) {
 }
 
 TEST(Alarm, loses_no_call_of_another_thread) {
-    constexpr int rounds = 2000;
+    constexpr int rounds = 500;
     Alarm alarm;
     Alarm answer;
     std::atomic<int> turn = 0;

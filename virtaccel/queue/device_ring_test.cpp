@@ -181,6 +181,27 @@ TEST(DeviceRing, ignores_the_successor_of_a_last_descriptor) {
     serve_counting(rig, frame);
 }
 
+// What lies behind the table looks like a good descriptor.
+TEST(DeviceRing, reads_no_descriptor_outside_the_table) {
+    RingRig rig{host::heap(), {.size = 64, .device = {.chain_descriptors_max = 8}}};
+    const Frame frame = counting_frame(rig);
+    rig.offer(0, testing::whole(frame));
+    rig.offer(8, testing::whole(frame));
+    RingMemory half = rig.ring;
+    half.size = 8;
+    ASSERT_TRUE(rig.device.start(half).has_value());
+    ASSERT_TRUE(rig.device.pop().has_value());
+    rig.driver.make_empty();
+    rig.device.reset();
+    for (const std::uint16_t outside : {std::uint16_t{9}, std::uint16_t{8}}) {
+        rig.driver.lay(0, testing::whole(frame).links());
+        rig.driver.change(0, [outside](Descriptor& descriptor) { descriptor.next = outside; });
+        rig.driver.offer(0);
+        EXPECT_FALSE(rig.device.pop().has_value());
+        EXPECT_EQ(rig.driver.next_used(), (UsedEntry{.id = 0, .bytes = 0}));
+    }
+}
+
 // H4: 16 descriptors of 4 GiB each sum past 32 bits, not past 64.
 TEST(DeviceRing, sums_lengths_without_wrapping) {
     MemoryMap map = MemoryMap::identity();
@@ -226,6 +247,28 @@ TEST(DeviceRing, makes_several_pieces_of_a_descriptor_that_crosses_regions) {
     EXPECT_TRUE(more.holds({border + 50, 50}, 0));
 }
 
+TEST(DeviceRing, has_room_for_a_chain_whose_every_descriptor_crosses_regions) {
+    RingRig rig{host::heap(), {.device = {.chain_descriptors_max = 4}}};
+    testing::GuestRam second{host::heap(), 1, rig.ram.end()};
+    testing::GuestRam third{host::heap(), 1, second.end()};
+    testing::GuestRam fourth{host::heap(), 1, third.end()};
+    for (testing::GuestRam* const ram : {&second, &third, &fourth}) {
+        ASSERT_TRUE(rig.map.add(ram->region()).has_value());
+    }
+    const ByteRange across{.offset = second.address() - 8, .bytes = 2 * 4096 + 16};
+    ChainPlan plan;
+    plan.readable(across);
+    plan.readable(across);
+    plan.writable(across);
+    plan.writable(across);
+    rig.offer(0, plan);
+    const auto chain = rig.device.pop();
+    ASSERT_TRUE(chain.has_value());
+    EXPECT_EQ(chain->readable.pieces.size(), 8U);
+    EXPECT_EQ(chain->writable.pieces.size(), 8U);
+    EXPECT_EQ(bytes_of(chain->readable).size(), 2 * across.bytes);
+}
+
 // H2 (a)
 TEST(DeviceRing, stops_for_the_epoch_when_the_available_index_jumps) {
     RingRig rig{host::heap(), {.size = 8, .device = {.chain_descriptors_max = 8}}};
@@ -242,6 +285,10 @@ TEST(DeviceRing, stops_for_the_epoch_when_the_available_index_jumps) {
         EXPECT_FALSE(rig.device.want_notifications(true));
         EXPECT_FALSE(rig.device.pop().has_value());
         EXPECT_FALSE(rig.driver.next_used().has_value());
+        // Taking it back does not help.
+        rig.ring.publish_available_index(1);
+        rig.offer(0, testing::whole(frame));
+        EXPECT_FALSE(rig.device.pop().has_value());
         rig.device.reset();
         rig.driver.make_empty();
         EXPECT_FALSE(rig.device.broken());
@@ -354,9 +401,10 @@ TEST(DeviceRing, starts_an_epoch_empty_on_the_same_memory) {
     rig.offer(2, testing::whole(frame));
     ASSERT_TRUE(rig.device.pop().has_value());
     rig.device.want_notifications(false);
-    rig.driver.make_empty();
     rig.device.reset();
     EXPECT_TRUE(rig.ring.notifications_wanted());
+    EXPECT_EQ(rig.ring.used_index(), 0);
+    rig.driver.make_empty();
     EXPECT_FALSE(rig.device.pop().has_value());
     rig.offer(2, testing::whole(frame));
     serve_counting(rig, frame);

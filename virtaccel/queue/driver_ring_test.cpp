@@ -65,7 +65,8 @@ TEST_F(DriverRingOfEight, writes_descriptors_as_virtio_has_them) {
     std::array<std::byte, 4> more{};
     const std::array readable{Piece{.data = bytes.data(), .size = 16},
                               Piece{.data = more.data(), .size = 4}};
-    const std::array writable{Piece{.data = bytes.data() + 16, .size = 48}};
+    const std::array writable{Piece{.data = bytes.data() + 16, .size = 40},
+                              Piece{.data = bytes.data() + 56, .size = 8}};
     ASSERT_EQ(driver.post(readable, writable, 1), Posted::ok);
     const auto head = device.next_available();
     ASSERT_TRUE(head.has_value());
@@ -79,10 +80,14 @@ TEST_F(DriverRingOfEight, writes_descriptors_as_virtio_has_them) {
     EXPECT_EQ(second.flags, descriptor_next);
     const Descriptor third = ring.load_descriptor(second.next);
     EXPECT_EQ(third.address, std::bit_cast<std::uintptr_t>(bytes.data() + 16));
-    EXPECT_EQ(third.bytes, 48U);
-    EXPECT_EQ(third.flags, descriptor_write);
+    EXPECT_EQ(third.bytes, 40U);
+    EXPECT_EQ(third.flags, descriptor_write | descriptor_next);
+    const Descriptor fourth = ring.load_descriptor(third.next);
+    EXPECT_EQ(fourth.address, std::bit_cast<std::uintptr_t>(bytes.data() + 56));
+    EXPECT_EQ(fourth.bytes, 8U);
+    EXPECT_EQ(fourth.flags, descriptor_write);
     EXPECT_EQ(driver.in_flight(), 1U);
-    EXPECT_EQ(driver.free_descriptors(), 5U);
+    EXPECT_EQ(driver.free_descriptors(), 4U);
 }
 
 TEST_F(DriverRingOfEight, writes_words_in_little_endian) {

@@ -61,8 +61,12 @@ TEST_F(ThreeRegions, hold_no_range_that_touches_a_hole) {
           ByteRange{0x5000, 1}, ByteRange{0x4fff, 2}, ByteRange{0x4ff8, std::uint64_t{1} << 30U},
           ByteRange{0, 0x8000}, ByteRange{0x1000, 0x4000}, ByteRange{0x1000, top},
           ByteRange{top - 7, 16}, ByteRange{top, 1}, ByteRange{0, 1}}) {
-        EXPECT_EQ(map.find(range), nullptr) << range.offset;
-        EXPECT_TRUE(pieces_of(range).empty()) << range.offset;
+        for (const std::uint64_t found_last : {0x1000U, 0x2000U, 0x4000U}) {
+            EXPECT_NE(map.find({found_last, 1}), nullptr);
+            EXPECT_EQ(map.find(range), nullptr) << range.offset;
+            EXPECT_NE(map.find({found_last, 1}), nullptr);
+            EXPECT_TRUE(pieces_of(range).empty()) << range.offset;
+        }
     }
 }
 

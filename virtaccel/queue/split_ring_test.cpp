@@ -180,7 +180,7 @@ class Alarm {
 
 // VQ-017: both sides sleep when they find nothing, so one lost notification hangs the test.
 TEST(SplitRing, loses_no_work_between_two_threads_that_sleep) {
-    constexpr std::uint64_t requests = 20000;
+    constexpr std::uint64_t requests = 10000;
     Alarm to_device;
     Alarm to_driver;
     BothEnds ends{host::heap(), 16, RingThreads::two, to_device.notify(), to_driver.notify()};
@@ -230,7 +230,7 @@ TEST(SplitRing, loses_no_work_between_two_threads_that_sleep) {
 
 // H2: a driver that refills the ring as fast as the device empties it does not keep one `pop` busy.
 TEST(SplitRing, ends_a_pass_after_as_many_heads_as_the_queue_has) {
-    constexpr std::uint64_t chains = 50000;
+    constexpr std::uint64_t chains = 5000;
     testing::RingRig rig{host::heap(), {.size = 8, .device = {.chain_descriptors_max = 8}}};
     for (std::uint16_t head = 0; head < 8; ++head) {
         rig.driver.lay(head, std::array{testing::Link{.address = rig.ram.address(), .bytes = 1}});
