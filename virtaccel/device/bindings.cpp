@@ -49,11 +49,11 @@ BindingScratch::BindingScratch(const Memory& memory, std::uint32_t count_max)
       keys_(memory, count_max),
       spare_keys_(memory, count_max),
       resolved_(memory, count_max),
-      buffers_(memory, count_max) {}
+      references_(memory, count_max) {}
 
 bool BindingScratch::ready() const {
     return !fetched_.empty() && !keys_.empty() && !spare_keys_.empty() && !resolved_.empty() &&
-           !buffers_.empty();
+           !references_.empty();
 }
 
 Answer BindingScratch::fetch(Reader& source, std::uint32_t count, const wire::FrameLimits& limits) {

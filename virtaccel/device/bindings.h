@@ -10,8 +10,8 @@
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/status.h"
-#include "virtaccel/device/entry.h"
 #include "virtaccel/device/frame.h"
+#include "virtaccel/device/references.h"
 #include "virtaccel/wire/records.h"
 #include "virtaccel/wire/schema.h"
 
@@ -55,7 +55,7 @@ class BindingScratch {
     // Room for as many resolved bindings, and for the buffers they name.
     [[nodiscard]] backend::Binding* resolved() { return resolved_.data(); }
 
-    [[nodiscard]] Entry<BufferKind>** buffers() { return buffers_.data(); }
+    [[nodiscard]] Reference* references() { return references_.data(); }
 
   private:
     enum class Order : std::uint8_t { ascending, descending, sorted };
@@ -68,7 +68,7 @@ class BindingScratch {
     Array<std::uint64_t> keys_;  // slot and index, in slot order once sorted
     Array<std::uint64_t> spare_keys_;
     Array<backend::Binding> resolved_;
-    Array<Entry<BufferKind>*> buffers_;
+    Array<Reference> references_;
 };
 
 }  // namespace virtaccel::device

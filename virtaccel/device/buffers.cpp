@@ -13,6 +13,7 @@
 #include "virtaccel/device/frame.h"
 #include "virtaccel/device/handlers.h"
 #include "virtaccel/device/ledger.h"
+#include "virtaccel/device/object_table.h"
 #include "virtaccel/device/release.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"

@@ -2,12 +2,12 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/device/core.h"
 #include "virtaccel/device/frame.h"
 #include "virtaccel/device/handlers.h"
 #include "virtaccel/device/release.h"
 #include "virtaccel/wire/commands.h"
-#include "virtaccel/wire/records.h"
 
 namespace virtaccel::device {
 

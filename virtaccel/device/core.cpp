@@ -7,19 +7,15 @@
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/identity.h"
-#include "virtaccel/base/bytes.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/device/device.h"
 #include "virtaccel/device/dispatch.h"
-#include "virtaccel/device/frame.h"
 #include "virtaccel/device/ids.h"
 #include "virtaccel/device/options.h"
-#include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/convert.h"
-#include "virtaccel/wire/records.h"
 #include "virtaccel/wire/schema.h"
 
 namespace virtaccel::device {

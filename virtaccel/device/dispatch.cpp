@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
+#include "virtaccel/base/bytes.h"
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/device/core.h"
 #include "virtaccel/device/device.h"
@@ -95,6 +96,16 @@ Served respond(Core& core, const Frame& frame, Answer answer, const wire::ReplyO
     return {.used_bytes = static_cast<std::uint32_t>(header_bytes + payload_bytes)};
 }
 
+// How much data the reply carries behind its fixed part.
+template <Opcode op>
+std::uint64_t data_bytes_of(const wire::RequestOf<op>& request) {
+    if constexpr (std::get<wire::row_of<op>()>(wire::commands).reply_tail == wire::Tail::data) {
+        return request.bytes;
+    } else {
+        return 0;
+    }
+}
+
 template <Opcode op>
 Served run(Core& core, const Frame& frame) {
     wire::ReplyOf<op> reply;
@@ -103,10 +114,7 @@ Served run(Core& core, const Frame& frame) {
     if (!judged.ok()) [[unlikely]] {
         return respond_otherwise(frame, judged);
     }
-    std::uint64_t data_bytes = 0;
-    if constexpr (std::get<wire::row_of<op>()>(wire::commands).reply_tail == wire::Tail::data) {
-        data_bytes = call.request.bytes;
-    }
+    const std::uint64_t data_bytes = data_bytes_of<op>(call.request);
     if (frame.writable.bytes < header_bytes + wire::fixed_bytes<wire::ReplyOf<op>> + data_bytes)
         [[unlikely]] {
         return {};

@@ -15,6 +15,7 @@
 #include "virtaccel/device/release.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::device {
 

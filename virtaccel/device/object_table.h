@@ -64,8 +64,8 @@ class ObjectTable {
     ObjectTable& operator=(const ObjectTable&) = delete;
 
     ~ObjectTable() {
-        for (Entry<Kind>* slab : slabs_) {
-            memory_.release_array(slab, slab_entries);
+        for (const Slab& slab : slabs_) {
+            memory_.release_array(slab.entries, slab_entries);
         }
     }
 
@@ -94,10 +94,10 @@ class ObjectTable {
         if (touched_ == count_max_) {
             return fail(Status::resource_limit);
         }
-        Entry<Kind>*& slab = slabs_[touched_ / slab_entries];
-        if (slab == nullptr) {
-            slab = memory_.make_array<Entry<Kind>>(slab_entries);
-            if (slab == nullptr) {
+        Slab& slab = slabs_[touched_ / slab_entries];
+        if (slab.entries == nullptr) {
+            slab.entries = memory_.make_array<Entry<Kind>>(slab_entries);
+            if (slab.entries == nullptr) {
                 return fail(Status::out_of_memory);
             }
         }
@@ -153,8 +153,12 @@ class ObjectTable {
   private:
     static constexpr std::uint32_t slab_entries = 256;
 
+    struct Slab {
+        Entry<Kind>* entries = nullptr;
+    };
+
     [[nodiscard]] Entry<Kind>& at(std::uint32_t slot) {
-        return slabs_[(slot - 1) / slab_entries][(slot - 1) % slab_entries];
+        return slabs_[(slot - 1) / slab_entries].entries[(slot - 1) % slab_entries];
     }
 
     Memory memory_;
@@ -162,7 +166,7 @@ class ObjectTable {
     std::uint32_t touched_ = 0;  // slots that were ever occupied since the last `clear`
     std::uint32_t vacant_ = 0;   // the first of the vacant ones among them
     std::uint32_t size_ = 0;
-    Array<Entry<Kind>*> slabs_;
+    Array<Slab> slabs_;
 };
 
 }  // namespace virtaccel::device

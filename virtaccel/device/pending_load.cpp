@@ -7,6 +7,7 @@
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/bytes.h"
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
 #include "virtaccel/base/status.h"
@@ -16,7 +17,7 @@
 #include "virtaccel/device/frame.h"
 #include "virtaccel/device/handlers.h"
 #include "virtaccel/device/load_record.h"
-#include "virtaccel/wire/commands.h"
+#include "virtaccel/wire/records.h"
 
 namespace virtaccel::device {
 

@@ -1,7 +1,5 @@
 // Programs: an artifact is prepared, here or elsewhere, and then made resident within the budget.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"

@@ -14,7 +14,7 @@ namespace virtaccel::device {
 namespace {
 
 constexpr std::size_t inline_count = std::tuple_size_v<decltype(References::first)>;
-constexpr std::size_t block_count = std::tuple_size_v<decltype(ReferenceBlock::buffers)>;
+constexpr std::size_t block_count = std::tuple_size_v<decltype(ReferenceBlock::items)>;
 
 // The blocks that hold what does not fit in the entry.
 std::size_t blocks_for(std::size_t count) {
@@ -45,22 +45,22 @@ bool ReferencePool::reserve(std::size_t count) {
     return true;
 }
 
-void ReferencePool::retain(References& references, std::span<Entry<BufferKind>* const> buffers) {
-    references.count = static_cast<std::uint32_t>(buffers.size());
-    Entry<BufferKind>** target = references.first.data();
+void ReferencePool::retain(References& references, std::span<const Reference> items) {
+    references.count = static_cast<std::uint32_t>(items.size());
+    Reference* target = references.first.data();
     std::size_t room = inline_count;
     ReferenceBlock** link = &references.rest;
-    for (Entry<BufferKind>* const buffer : buffers) {
+    for (const Reference item : items) {
         if (room == 0) {
             ReferenceBlock* const block = std::exchange(vacant_, vacant_->next);
             --vacant_count_;
             *link = block;
             link = &block->next;
-            target = block->buffers.data();
+            target = block->items.data();
             room = block_count;
         }
-        ++buffer->users;
-        *target++ = buffer;
+        ++item.buffer->users;
+        *target++ = item;
         --room;
     }
     *link = nullptr;
@@ -68,17 +68,17 @@ void ReferencePool::retain(References& references, std::span<Entry<BufferKind>* 
 
 void ReferencePool::let_go(References& references) {
     std::size_t left = references.count;
-    const auto uncount = [&left](auto& buffers) {
-        const std::size_t count = std::min(left, buffers.size());
+    const auto uncount = [&left](const auto& items) {
+        const std::size_t count = std::min(left, items.size());
         for (std::size_t i = 0; i < count; ++i) {
-            --buffers[i]->users;
+            --items[i].buffer->users;
         }
         left -= count;
     };
     uncount(references.first);
     while (references.rest != nullptr) {
         ReferenceBlock* const block = std::exchange(references.rest, references.rest->next);
-        uncount(block->buffers);
+        uncount(block->items);
         block->next = std::exchange(vacant_, block);
         ++vacant_count_;
     }

@@ -15,16 +15,20 @@ namespace virtaccel::device {
 template <class Kind>
 struct Entry;
 
-// One link of a list of retained buffers; 128 bytes.
+struct Reference {
+    Entry<BufferKind>* buffer = nullptr;
+};
+
+// One link of a list of references; 128 bytes.
 struct ReferenceBlock {
     ReferenceBlock* next = nullptr;
-    std::array<Entry<BufferKind>*, 15> buffers{};
+    std::array<Reference, 15> items{};
 };
 
 // Retained buffers, in slot order; a buffer that is bound twice stands here twice.
 struct References {
     std::uint32_t count = 0;
-    std::array<Entry<BufferKind>*, 4> first{};
+    std::array<Reference, 4> first{};
     ReferenceBlock* rest = nullptr;
 };
 
@@ -40,9 +44,9 @@ class ReferencePool {
     // Makes sure that the next `retain` of `count` buffers succeeds; false if there is no memory.
     [[nodiscard]] bool reserve(std::size_t count);
 
-    // Puts `buffers`, for which `reserve` made room, into `references` and counts one user more for
-    // each.
-    void retain(References& references, std::span<Entry<BufferKind>* const> buffers);
+    // Puts `items`, for which `reserve` made room, into `references` and counts one user more for
+    // each buffer.
+    void retain(References& references, std::span<const Reference> items);
 
     // Takes the blocks of `references` back and counts one user less for each buffer.
     void let_go(References& references);

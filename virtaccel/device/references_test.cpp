@@ -21,7 +21,7 @@ namespace {
 struct Buffers {
     explicit Buffers(std::size_t count) : entries(count) {
         for (auto& entry : entries) {
-            pointers.push_back(&entry);
+            references.push_back({&entry});
         }
     }
 
@@ -30,7 +30,7 @@ struct Buffers {
     }
 
     std::vector<Entry<BufferKind>> entries;
-    std::vector<Entry<BufferKind>*> pointers;
+    std::vector<Reference> references;
 };
 
 TEST(References, count_one_user_for_each_binding_of_any_number) {
@@ -39,7 +39,7 @@ TEST(References, count_one_user_for_each_binding_of_any_number) {
         Buffers buffers(count);
         References references;
         ASSERT_TRUE(pool.reserve(count));
-        pool.retain(references, buffers.pointers);
+        pool.retain(references, buffers.references);
         EXPECT_TRUE(buffers.all_have(1)) << count;
         pool.let_go(references);
         EXPECT_TRUE(buffers.all_have(0)) << count;
@@ -50,7 +50,7 @@ TEST(References, count_one_user_for_each_binding_of_any_number) {
 TEST(References, count_a_buffer_as_often_as_it_is_bound) {
     ReferencePool pool(host::heap());
     Buffers buffers(1);
-    const std::vector<Entry<BufferKind>*> same(40, buffers.pointers[0]);
+    const std::vector<Reference> same(40, buffers.references[0]);
     References references;
     ASSERT_TRUE(pool.reserve(same.size()));
     pool.retain(references, same);
@@ -65,14 +65,14 @@ TEST(References, take_no_memory_once_the_pool_is_warm) {
     Buffers buffers(256);
     std::array<References, 2> held;
     for (auto& references : held) {
-        ASSERT_TRUE(pool.reserve(buffers.pointers.size()));
-        pool.retain(references, buffers.pointers);
+        ASSERT_TRUE(pool.reserve(buffers.references.size()));
+        pool.retain(references, buffers.references);
     }
     for (int i = 0; i < 1000; ++i) {
         References& references = held[static_cast<std::size_t>(i) % held.size()];
         pool.let_go(references);
-        ASSERT_TRUE(pool.reserve(buffers.pointers.size()));
-        pool.retain(references, buffers.pointers);
+        ASSERT_TRUE(pool.reserve(buffers.references.size()));
+        pool.retain(references, buffers.references);
     }
     std::ranges::for_each(held, [&](References& references) { pool.let_go(references); });
     EXPECT_TRUE(buffers.all_have(0));

@@ -27,24 +27,24 @@ template <class Outcome>
     return outcome.certainty;
 }
 
-// Ends an object's charge; losing the device if the books contradict themselves.
+// Ends an object's charge; false if the books contradict themselves.
 template <class Kind>
-void refund(Core& core, const Entry<Kind>& object) {
-    bool held = true;
+[[nodiscard]] bool refund(Ledger& ledger, const Entry<Kind>& object) {
     if constexpr (std::is_same_v<Kind, BufferKind>) {
-        held = core.ledger.buffers.refund(object.charged_bytes);
+        return ledger.buffers.refund(object.charged_bytes);
     } else if constexpr (std::is_same_v<Kind, ProgramKind>) {
-        held = core.ledger.programs.refund(object.charged_bytes);
-    }
-    if (!held) {
-        core.lose();
+        return ledger.programs.refund(object.charged_bytes);
+    } else {
+        return true;
     }
 }
 
 // The object is gone: gives up its charge and what it retained.
 template <class Kind>
 void commit(Core& core, Live<Kind> object) {
-    refund(core, *object);
+    if (!refund(core.ledger, *object)) {
+        core.lose();
+    }
     if constexpr (std::is_same_v<Kind, EventKind>) {
         core.references.let_go(object->buffers);
         --object->program->users;
@@ -61,7 +61,7 @@ void commit(Core& core, Live<Kind> object) {
 // retained.
 template <class Kind>
 void quarantine(Core& core, Live<Kind> object) {
-    refund(core, *object);
+    (void)refund(core.ledger, *object);  // lost either way
     ++core.ledger.quarantined.objects;
     core.ledger.quarantined.bytes += charge_of(*object);
     core.tables.of<Kind>().bury(object);

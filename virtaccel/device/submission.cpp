@@ -36,7 +36,7 @@ Result<Status> resolve(Core& core, const Entry<ContextKind>& context) {
     Status status = Status::ok;
     bool all_found = true;
     backend::Binding* const resolved = core.bindings.resolved();
-    Entry<BufferKind>** const buffers = core.bindings.buffers();
+    Reference* const references = core.bindings.references();
     core.bindings.in_slot_order([&](const wire::Binding& binding, std::uint32_t index) {
         const auto buffer = core.find<BufferKind>(binding.buffer_id);
         all_found = buffer && (*buffer)->context == &context;
@@ -48,7 +48,7 @@ Result<Status> resolve(Core& core, const Entry<ContextKind>& context) {
         target.range = {binding.offset, binding.bytes};
         target.slot = binding.slot;
         target.access = static_cast<Access>(std::uint8_t{binding.access});
-        buffers[index] = &**buffer;
+        references[index].buffer = &**buffer;
         if (status == Status::ok) {
             status = judge_range(target, **buffer);
         }
@@ -89,12 +89,11 @@ Answer on(Core& core, const Call<Opcode::submit>& call) {
     if (certainty == backend::Certainty::rejected) {
         return core.told(outcome.status);
     }
-    const std::span<Entry<BufferKind>* const> buffers{core.bindings.buffers(), count};
     const auto event = core.publish(vacant, outcome.event, context);
     event->queue = &*queue;
     event->program = &*program;
     event->known = {};
-    core.references.retain(event->buffers, buffers);
+    core.references.retain(event->buffers, {core.bindings.references(), count});
     ++queue->users;
     ++program->users;
     call.reply = {event.id()};
