@@ -18,6 +18,7 @@
 namespace virtaccel::tosa {
 namespace {
 
+// Each member function fills one part of the result from the parts before it.
 class Analyzer {
   public:
     explicit Analyzer(const Graph& graph)
@@ -82,6 +83,7 @@ class Analyzer {
                                  .bytes = tensors_[tensor].bytes});
     }
 
+    // Positions only grow, so the last reader to come by is the last reader.
     void find_lives() {
         for (std::uint32_t position = 0; position < result_.order.size(); ++position) {
             const OperatorIndex index = result_.order[position];
@@ -101,6 +103,7 @@ class Analyzer {
         }
     }
 
+    // Producers come before readers, so an input's origin is known when its reader is looked at.
     void find_origins() {
         for (const TensorIndex input : block_.inputs) {
             life(input).origin = Origin::input;
@@ -138,6 +141,7 @@ class Analyzer {
                row->kind != OperatorClass::control && row->kind != OperatorClass::custom;
     }
 
+    // Each tensor is below a limit of its own, but their sum need not exist.
     Checked<void> sum_bytes() {
         std::optional<std::uint64_t> slots = 0;
         for (const Slot& slot : result_.slots) {

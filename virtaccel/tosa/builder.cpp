@@ -49,6 +49,7 @@ DType output_type(const OperatorRow& row, Operator op, std::span<const Tensor> t
 
 }  // namespace
 
+// Every tensor gets a name of its own; input() and output() put the caller's in its place.
 Value Builder::add_tensor(DType dtype, std::span<const std::int32_t> shape,
                           std::span<const std::byte> data) {
     const auto index = static_cast<TensorIndex>(tensors_.size());
@@ -68,6 +69,7 @@ Value Builder::add_tensor(DType dtype, std::span<const std::int32_t> shape,
     return {index};
 }
 
+// Goes on with a tensor of no type, which every operator refuses, but the first refusal stays.
 Value Builder::give_up(Op op, std::string_view why) {
     if (!mistake_) {
         mistake_ = refuse(Status::invalid_argument, "Operator ", steps_.size(), " (", name_of(op),
@@ -231,6 +233,7 @@ Value Builder::pad(Value x, Lengths padding) {
     return op(Op::pad, {x, shape(padding), zero_for(x)});
 }
 
+// Shapes are a list of their own in a file; a Value counts both, so the two orders differ.
 FileModel Builder::file() const {
     FileBlock block;
     const auto names = [this](std::span<const TensorIndex> tensors) {
@@ -269,6 +272,7 @@ FileModel Builder::file() const {
     return model;
 }
 
+// Reads back what it wrote: a model that leaves here is one that a backend can load.
 Checked<std::vector<std::byte>> Builder::finish() const {
     if (mistake_) {
         return std::unexpected{*mistake_};

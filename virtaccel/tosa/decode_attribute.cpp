@@ -171,6 +171,7 @@ Checked<Attribute> decode_custom(const void* table, const BlockNames&) {
                            .implementation = bytes_of(source.implementation_attrs())};
 }
 
+// Names become indexes here, so that nobody after has to look them up.
 Checked<std::uint32_t> find_block(const flatbuffers::String* name, const BlockNames& blocks) {
     const std::uint32_t block = blocks.find(text_of(name));
     if (block == nowhere) {
@@ -196,6 +197,7 @@ Checked<Attribute> decode_while_loop(const void* table, const BlockNames& blocks
     return target;
 }
 
+// One line for each operator: its table's type, and ours, chosen when compiling.
 struct DecoderRow {
     Op op;
     Decoder decode;
@@ -241,6 +243,7 @@ constexpr std::array<Decoder, op_end> decoders = [] {
     return table;
 }();
 
+// The schema numbers attributes as it numbers operators.
 bool stands_for(fb::Attribute attribute, Op op) {
     return static_cast<std::uint32_t>(attribute) == static_cast<std::uint32_t>(op);
 }

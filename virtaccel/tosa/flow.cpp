@@ -26,6 +26,8 @@ constexpr std::uint32_t nobody = nowhere;
 constexpr std::uint32_t the_caller = nowhere - 1;    // an input of the block
 constexpr std::uint32_t the_variable = nowhere - 2;  // state, which anybody may write
 
+// Works on one block. The steps build on each other: producers are found before constants are
+// known, and order is a question only where every input has a producer.
 class Flow {
   public:
     Flow(std::span<Tensor> tensors, const Block& block, std::span<Operator> operators)
@@ -58,6 +60,7 @@ class Flow {
         return producer < the_variable;
     }
 
+    // Variables are there before and after a run, so nobody has to produce them.
     Checked<void> find_callers() {
         for (std::size_t i = 0; i < tensors_.size(); ++i) {
             producers_[i] = tensors_[i].is_variable ? the_variable : nobody;
@@ -73,6 +76,7 @@ class Flow {
         return {};
     }
 
+    // The first to write a tensor owns it; VARIABLE makes its output a variable.
     Checked<void> find_producers() {
         for (std::uint32_t i = 0; i < operators_.size(); ++i) {
             const Operator& op = operators_[i];
@@ -191,7 +195,8 @@ class Flow {
         return {};
     }
 
-    // The operators that can run, each after those it waits for.
+    // The operators that can run, each after those it waits for (Kahn 1962). Those of a cycle are
+    // missing. The queue gives the one that comes first in the file.
     std::vector<std::uint32_t> topological_order() {
         const auto count = operators_.size();
         std::vector<std::uint32_t> waits(count);
@@ -252,6 +257,8 @@ Checked<void> settle_flow(std::span<Tensor> tensors, const Block& block,
     return Flow{tensors, block, operators}.settle();
 }
 
+// Callers before callees, and what is left over runs itself. No recursion: a stranger chose the
+// depth.
 Checked<void> settle_nesting(std::span<Block> blocks, std::span<const Operator> operators) {
     // Calls `visit` with each block that `block` runs, as often as it does.
     const auto each_callee = [&](const Block& block, auto&& visit) {

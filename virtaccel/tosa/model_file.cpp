@@ -25,6 +25,8 @@ using flatbuffers::Offset;
 
 constexpr std::size_t data_alignment = 8;
 
+// A flatbuffer grows from its end, and a table's parts must be finished before it is begun: names,
+// lists and attributes come first everywhere.
 class FileWriter {
     template <class Part>
     auto write_all(const std::vector<Part>& parts) {

@@ -139,6 +139,7 @@ consteval OperatorRow operator|(OperatorRow row, Constant constant) {
 
 // clang-format off
 constexpr OperatorRow rows[] = {
+    // Neighbourhoods, matrices and spectra.
     row(Op::argmax, "ARGMAX", "t", types::argmax, shapes::argmax)
         | with_axis_and_nan_mode | Out{"I"},
     row(Op::avg_pool2d, "AVG_POOL2D", "ttt", types::avg_pool, shapes::pool2d)
@@ -158,11 +159,13 @@ constexpr OperatorRow rows[] = {
         shapes::transpose_conv2d)
         | with_transposed_window | Out{"v"} | Constant{inputs_3_4},
 
+    // Activations.
     elementwise_row(Op::clamp, "CLAMP", "t", types::narrow, shapes::clamp) | with_bounds,
     elementwise_row(Op::erf, "ERF", "t", types::floats, shapes::as_first),
     elementwise_row(Op::sigmoid, "SIGMOID", "t", types::floats, shapes::as_first),
     elementwise_row(Op::tanh, "TANH", "t", types::floats, shapes::as_first),
 
+    // Two inputs that broadcast.
     elementwise_row(Op::add, "ADD", "tt", types::arithmetic, shapes::broadcast),
     elementwise_row(Op::arithmetic_right_shift, "ARITHMETIC_RIGHT_SHIFT", "tt", types::integers,
         shapes::broadcast) | with_round,
@@ -191,6 +194,7 @@ constexpr OperatorRow rows[] = {
     elementwise_row(Op::table, "TABLE", "tt", types::lookup, shapes::table)
         | Out{"u"} | Constant{input_1},
 
+    // One input.
     elementwise_row(Op::abs, "ABS", "t", types::int32_and_floats, shapes::as_first),
     elementwise_row(Op::bitwise_not, "BITWISE_NOT", "t", types::integers, shapes::as_first),
     elementwise_row(Op::ceil, "CEIL", "t", types::floats, shapes::as_first),
@@ -206,6 +210,7 @@ constexpr OperatorRow rows[] = {
     elementwise_row(Op::rsqrt, "RSQRT", "t", types::floats, shapes::as_first),
     elementwise_row(Op::sin, "SIN", "t", types::floats, shapes::as_first),
 
+    // Choices.
     elementwise_row(Op::select, "SELECT", "Btt", types::selectable, shapes::broadcast),
     elementwise_row(Op::equal, "EQUAL", "tt", types::int32_and_floats, shapes::broadcast)
         | Out{"B"},
@@ -214,6 +219,7 @@ constexpr OperatorRow rows[] = {
     elementwise_row(Op::greater_equal, "GREATER_EQUAL", "tt", types::int32_and_floats,
         shapes::broadcast) | Out{"B"},
 
+    // Reductions along an axis.
     row(Op::reduce_all, "REDUCE_ALL", "t", types::boolean_only, shapes::reduce) | with_axis,
     row(Op::reduce_any, "REDUCE_ANY", "t", types::boolean_only, shapes::reduce) | with_axis,
     row(Op::reduce_max, "REDUCE_MAX", "t", types::integers_and_floats, shapes::reduce)
@@ -223,6 +229,7 @@ constexpr OperatorRow rows[] = {
     row(Op::reduce_product, "REDUCE_PRODUCT", "t", types::floats, shapes::reduce) | with_axis,
     row(Op::reduce_sum, "REDUCE_SUM", "t", types::int32_and_floats, shapes::reduce) | with_axis,
 
+    // Elements that move.
     layout_row(Op::concat, "CONCAT", "t+", types::joinable, shapes::concat) | with_axis,
     layout_row(Op::pad, "PAD", "tSt", types::movable, shapes::pad) | Constant{inputs_1_2},
     layout_row(Op::reshape, "RESHAPE", "tS", types::movable, shapes::reshape) | Constant{input_1},
@@ -233,12 +240,14 @@ constexpr OperatorRow rows[] = {
     layout_row(Op::gather, "GATHER", "tI", types::indexed, shapes::gather),
     layout_row(Op::scatter, "SCATTER", "tIt", types::indexed, shapes::scatter),
 
+    // Conversions.
     row(Op::resize, "RESIZE", "tSSS", types::resize, shapes::resize)
         | with_mode | Out{"u"} | Constant{inputs_1_to_3},
     elementwise_row(Op::cast, "CAST", "t", types::cast, shapes::as_first) | Out{"u"},
     elementwise_row(Op::rescale, "RESCALE", "t?Ytu", types::rescale, shapes::rescale)
         | with_scales | Out{"u"} | Constant{inputs_1_to_4},
 
+    // Values, blocks and state.
     row(Op::constant, "CONST", "", types::storable, shapes::as_declared) | data,
     layout_row(Op::identity, "IDENTITY", "t", types::storable, shapes::as_first),
     row(Op::custom, "CUSTOM", "?*", types::nothing_typed, shapes::as_declared)

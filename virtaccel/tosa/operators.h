@@ -23,10 +23,6 @@ namespace virtaccel::tosa {
 struct Needs {
     Profiles profiles;
     Extensions extensions;
-
-    [[nodiscard]] constexpr bool met_by(Profiles offered, Extensions on_offer) const {
-        return offered.has_any(profiles) && on_offer.has_all(extensions);
-    }
 };
 
 // One combination of element types an operator takes. `types` are the values of the pattern's

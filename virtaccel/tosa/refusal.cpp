@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -19,6 +20,7 @@ Text& Text::append(std::string_view words) {
     const std::size_t taken = std::min(words.size(), room);
     std::copy_n(words.begin(), taken, text_.begin() + static_cast<std::ptrdiff_t>(size_));
     size_ += taken;
+    // Full: the end of what is there makes room for the mark.
     if (taken < words.size()) {
         std::ranges::copy(cut_mark, text_.end() - cut_mark.size());
     }
@@ -36,17 +38,16 @@ Text& Text::append_foreign(std::string_view name) {
     return taken < name.size() ? append(cut_mark) : *this;
 }
 
-Text& Text::append_number(std::uint64_t magnitude, bool negative) {
-    std::array<char, 21> digits{};
-    std::size_t at = digits.size();
-    do {
-        digits[--at] = static_cast<char>('0' + (magnitude % 10));
-        magnitude /= 10;
-    } while (magnitude != 0);
-    if (negative) {
-        digits[--at] = '-';
-    }
-    return append({digits.data() + at, digits.size() - at});
+Text& Text::append_number(std::uint64_t number) {
+    std::array<char, 20> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+    return append({digits.begin(), end});
+}
+
+Text& Text::append_number(std::int64_t number) {
+    std::array<char, 20> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+    return append({digits.begin(), end});
 }
 
 }  // namespace virtaccel::tosa

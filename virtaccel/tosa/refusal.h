@@ -26,19 +26,16 @@ class Text {
     Text& append_foreign(std::string_view name);
 
     Text& append(std::unsigned_integral auto number) {
-        return append_number(static_cast<std::uint64_t>(number), false);
+        return append_number(std::uint64_t{number});
     }
 
-    Text& append(std::signed_integral auto number) {
-        const auto wide = static_cast<std::int64_t>(number);
-        const auto bits = static_cast<std::uint64_t>(wide);
-        return append_number(wide < 0 ? 0 - bits : bits, wide < 0);
-    }
+    Text& append(std::signed_integral auto number) { return append_number(std::int64_t{number}); }
 
     [[nodiscard]] std::string_view view() const { return {text_.data(), size_}; }
 
   private:
-    Text& append_number(std::uint64_t magnitude, bool negative);
+    Text& append_number(std::uint64_t number);
+    Text& append_number(std::int64_t number);
 
     std::array<char, capacity> text_{};
     std::size_t size_ = 0;

@@ -75,6 +75,7 @@ Checked<void> zero_point(std::string_view what, const Tensor& tensor) {
 }
 
 bool is_zero(const Tensor& tensor) {
+    // Minus zero is a zero: the sign of a floating-point type is the top bit of its last byte.
     const bool has_sign_bit = tensor.dtype >= DType::fp32 && tensor.dtype != DType::shape;
     for (std::size_t i = 0; i < tensor.data.size(); ++i) {
         const bool is_top = i + 1 == tensor.data.size();
@@ -143,6 +144,7 @@ std::int64_t integer_at(const Tensor& tensor, std::size_t i) {
         const auto bits = std::to_integer<std::uint64_t>(tensor.data[(i * width) + byte]);
         value |= bits << (8 * byte);
     }
+    // Up against the top and back again copies the sign into the bits above.
     const std::uint32_t unused = 64 - (8 * width);
     return static_cast<std::int64_t>(value << unused) >> unused;
 }

@@ -55,6 +55,7 @@ Checked<void> check_lists(const Call& call) {
 
 }  // namespace
 
+// The first input decides; the others are the inputs of whichever block runs.
 Inferred cond_if(const Call& call) {
     const auto& branch = call.op.as<BranchAttribute>();
     VIRTACCEL_TRY(check_lists(call));
@@ -69,6 +70,7 @@ Inferred cond_if(const Call& call) {
     return std::nullopt;
 }
 
+// The inputs go around: condition and body take them all, the body and the operator give them back.
 Inferred while_loop(const Call& call) {
     const auto& branch = call.op.as<BranchAttribute>();
     VIRTACCEL_TRY(check_lists(call));

@@ -19,7 +19,8 @@
 namespace virtaccel::tosa::shapes {
 namespace {
 
-// The shape to which the first `count` inputs broadcast.
+// The shape to which the first `count` inputs broadcast. TOSA stretches dimensions of one but adds
+// none, so ranks are equal.
 Inferred broadcast_of(const Call& call, std::size_t count) {
     Shape shape = shape_of(call.input(0));
     for (std::size_t i = 1; i < count; ++i) {
@@ -60,6 +61,7 @@ std::optional<std::int64_t> order_of(std::span<const std::byte> bytes, DType dty
     return bits < 0 ? -magnitude : magnitude;
 }
 
+// Only INT8 and INT16 can be read as unsigned, and one side has to stay signed.
 Checked<void> check_signedness(const Call& call, const RescaleAttribute& attribute) {
     const DType from = call.input(0).dtype;
     const DType to = call.op.outputs.empty() ? DType::unknown : call.output(0).dtype;
@@ -118,6 +120,7 @@ Inferred broadcast(const Call& call) {
     return broadcast_of(call, call.op.inputs.size());
 }
 
+// The third input shifts a product of INT32 right; it is there for other types too, and zero.
 Inferred mul(const Call& call) {
     const Tensor& shift = call.input(2);
     VIRTACCEL_TRY(list_of("shift", shift, 1));
@@ -129,6 +132,7 @@ Inferred mul(const Call& call) {
     return broadcast_of(call, 2);
 }
 
+// The bounds are bytes in the attribute; writers fill them up, so more bytes than needed are fine.
 Inferred clamp(const Call& call) {
     const auto& attribute = call.op.as<ClampAttribute>();
     const DType dtype = call.input(0).dtype;
@@ -154,11 +158,14 @@ Inferred negate(const Call& call) {
     return as_first(call);
 }
 
+// INT8 looks up one of 256 values; INT16 interpolates between 513.
 Inferred table(const Call& call) {
     VIRTACCEL_TRY(list_of("table", call.input(1), call.input(0).dtype == DType::int8 ? 256 : 513));
     return as_first(call);
 }
 
+// Input, multiplier, shift, input zero point, output zero point. Multiplier and shift are one for
+// the whole tensor or one for each element of its last dimension.
 Inferred rescale(const Call& call) {
     const auto& attribute = call.op.as<RescaleAttribute>();
     const Tensor& input = call.input(0);

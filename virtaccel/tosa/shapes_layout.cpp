@@ -21,6 +21,7 @@ using Dims = std::array<std::int64_t, rank_max>;
 
 }  // namespace
 
+// All inputs have one shape but for the axis, along which they stand one after the other.
 Inferred concat(const Call& call) {
     VIRTACCEL_TRY(in_level("number of inputs", static_cast<std::int64_t>(call.op.inputs.size()),
                            call.level.tensor_list));
@@ -46,6 +47,8 @@ Inferred concat(const Call& call) {
     return shape_of(std::span{dims}.first(first.rank()));
 }
 
+// The padding is before and after for each dimension, the outermost first. Each side is bounded
+// before it is added, so that the sum exists.
 Inferred pad(const Call& call) {
     const Tensor& input = call.input(0);
     VIRTACCEL_TRY(at_least("input's rank", input.rank(), 1));
@@ -67,6 +70,7 @@ Inferred pad(const Call& call) {
     return shape_of(std::span{dims}.first(input.rank()));
 }
 
+// A dimension of -1 is no question here: the file says the whole shape.
 Inferred reshape(const Call& call) {
     const Tensor& input = call.input(0);
     const Tensor& operand = call.input(1);
@@ -94,6 +98,7 @@ Inferred reverse(const Call& call) {
     return shape_of(call.input(0));
 }
 
+// Start and size hold one number for each dimension; the slice lies inside the input.
 Inferred slice(const Call& call) {
     const Tensor& input = call.input(0);
     VIRTACCEL_TRY(at_least("input's rank", input.rank(), 1));
@@ -127,6 +132,7 @@ Inferred tile(const Call& call) {
     return shape_of(std::span{dims}.first(input.rank()));
 }
 
+// Perms that are no permutation would read some elements twice and others never.
 Inferred transpose(const Call& call) {
     const Tensor& input = call.input(0);
     const auto& attribute = call.op.as<TransposeAttribute>();
@@ -149,6 +155,8 @@ Inferred transpose(const Call& call) {
     return shape_of(std::span{dims}.first(input.rank()));
 }
 
+// Values N, K, C; indices N, W; output N, W, C. Whether an index is below K is only known at run
+// time.
 Inferred gather(const Call& call) {
     const Tensor& values = call.input(0);
     const Tensor& indices = call.input(1);
@@ -158,6 +166,8 @@ Inferred gather(const Call& call) {
     return shape_of({dim(values, 0), dim(indices, 1), dim(values, 2)});
 }
 
+// Values N, K, C; indices N, W; input N, W, C; output N, K, C. As no row may be written twice,
+// there are at most K indices.
 Inferred scatter(const Call& call) {
     const Tensor& values = call.input(0);
     const Tensor& indices = call.input(1);

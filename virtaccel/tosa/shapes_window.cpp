@@ -18,7 +18,8 @@
 namespace virtaccel::tosa::shapes {
 namespace {
 
-// A window sliding along one axis.
+// A window sliding along one axis: the common part of pools and convolutions. Pads and strides come
+// from attributes and are anything; size and kernel may come from shapes and are at least 1.
 struct Window {
     std::int64_t size = 0;  // of the input along the axis
     std::int64_t kernel = 0;
@@ -28,6 +29,7 @@ struct Window {
     std::int64_t dilation = 1;
 };
 
+// Kernel, stride and dilation first: later arithmetic divides and multiplies by them.
 Checked<void> check_window(const Window& window, const LevelLimits& level) {
     VIRTACCEL_TRY(at_least("kernel", window.kernel, 1));
     VIRTACCEL_TRY(at_least("stride", window.stride, 1));
@@ -53,7 +55,7 @@ Checked<std::int64_t> exact_quotient(std::int64_t span, std::int64_t divisor) {
     return span / divisor;
 }
 
-// How many positions a window has.
+// How many positions a window has: (size + pads - 1 - (kernel - 1) * dilation) / stride + 1.
 Checked<std::int64_t> positions(const Window& window, const LevelLimits& level) {
     VIRTACCEL_TRY(check_window(window, level));
     VIRTACCEL_TRY_ASSIGN(const std::int64_t steps,
@@ -63,7 +65,8 @@ Checked<std::int64_t> positions(const Window& window, const LevelLimits& level) 
     return steps + 1;
 }
 
-// Bias and zero points of a convolution with `channels` outputs.
+// Bias and zero points of a convolution with `channels` outputs; a bias of one element counts for
+// all of them.
 Checked<void> check_convolution(const Call& call, std::int64_t channels) {
     const Tensor& bias = call.input(2);
     VIRTACCEL_TRY(of_rank("bias", bias, 1));
@@ -92,6 +95,7 @@ Checked<void> check_power_of_two(std::string_view what, std::int64_t value) {
     return refuse(Status::invalid_argument, "its ", what, " (", value, ") must be a power of two");
 }
 
+// FFT2D and RFFT2D look at N, H, W. The level bounds H and W as it bounds kernels.
 Checked<void> check_spectrum(const Call& call) {
     const Tensor& input = call.input(0);
     VIRTACCEL_TRY(of_rank("input", input, 3));
@@ -101,7 +105,8 @@ Checked<void> check_spectrum(const Call& call) {
     return in_level("width", dim(input, 2), call.level.kernel);
 }
 
-// One axis of RESIZE.
+// One axis of RESIZE: an output element lies at (i * denominator + offset) / numerator, and the
+// last one may reach `border` beyond the last input element.
 struct Scale {
     std::int64_t size = 0;
     std::int64_t numerator = 0;
@@ -110,6 +115,7 @@ struct Scale {
     std::int64_t border = 0;
 };
 
+// Downscaling ends at 1/16 and upscaling at 2048, so that INT8 fits an accumulator of 32 bits.
 Checked<std::int64_t> resized(const Scale& scale, const LevelLimits& level) {
     constexpr std::int64_t size_max = 16383;
     constexpr std::int64_t numerator_max = 1 << 11;
@@ -133,6 +139,7 @@ Checked<std::int64_t> resized(const Scale& scale, const LevelLimits& level) {
 
 }  // namespace
 
+// Input N, IH, IW, IC; weight OC, KH, KW, IC; output N, OH, OW, OC.
 Inferred conv2d(const Call& call) {
     const auto& attribute = call.op.as<Conv2dAttribute>();
     const Tensor& input = call.input(0);
@@ -150,6 +157,7 @@ Inferred conv2d(const Call& call) {
     return shape_of({dim(input, 0), height, width, dim(weight, 0)});
 }
 
+// Input N, ID, IH, IW, IC; weight OC, KD, KH, KW, IC; output N, OD, OH, OW, OC.
 Inferred conv3d(const Call& call) {
     const auto& attribute = call.op.as<Conv3dAttribute>();
     const Tensor& input = call.input(0);
@@ -171,6 +179,7 @@ Inferred conv3d(const Call& call) {
     return shape_of({dim(input, 0), sizes[0], sizes[1], sizes[2], dim(weight, 0)});
 }
 
+// Input N, IH, IW, C; weight KH, KW, C, M; output N, OH, OW, C * M.
 Inferred depthwise_conv2d(const Call& call) {
     const auto& attribute = call.op.as<Conv2dAttribute>();
     const Tensor& input = call.input(0);
@@ -189,6 +198,8 @@ Inferred depthwise_conv2d(const Call& call) {
     return shape_of({dim(input, 0), height, width, channels});
 }
 
+// Input N, IH, IW, IC; weight OC, KH, KW, IC; output N, OH, OW, OC, where OH is
+// (IH - 1) * stride + KH + out_pad. A negative out_pad crops, but never a whole kernel.
 Inferred transpose_conv2d(const Call& call) {
     const auto& attribute = call.op.as<TransposeConv2dAttribute>();
     const Tensor& input = call.input(0);
@@ -216,6 +227,8 @@ Inferred transpose_conv2d(const Call& call) {
     return shape_of({dim(input, 0), sizes[0], sizes[1], dim(weight, 0)});
 }
 
+// Input N, IH, IW, C; output N, OH, OW, C. A pad as large as the kernel would make positions
+// without a single input element.
 Inferred pool2d(const Call& call) {
     const auto& attribute = call.op.as<PoolAttribute>();
     const Tensor& input = call.input(0);
@@ -240,6 +253,7 @@ Inferred pool2d(const Call& call) {
     return shape_of({dim(input, 0), sizes[0], sizes[1], dim(input, 3)});
 }
 
+// A is N, H, C and B is N, C, W; the output is N, H, W.
 Inferred matmul(const Call& call) {
     const Tensor& a = call.input(0);
     const Tensor& b = call.input(1);
@@ -252,6 +266,7 @@ Inferred matmul(const Call& call) {
     return shape_of({dim(a, 0), dim(a, 1), dim(b, 2)});
 }
 
+// Real and imaginary part in, both out.
 Inferred fft2d(const Call& call) {
     VIRTACCEL_TRY(check_spectrum(call));
     const Tensor& imaginary = call.input(1);
@@ -263,12 +278,15 @@ Inferred fft2d(const Call& call) {
     return shape_of(call.input(0));
 }
 
+// A real input has a symmetric spectrum, of which half is kept.
 Inferred rfft2d(const Call& call) {
     VIRTACCEL_TRY(check_spectrum(call));
     const Tensor& input = call.input(0);
     return shape_of({dim(input, 0), dim(input, 1), (dim(input, 2) / 2) + 1});
 }
 
+// Operands are scale (y numerator, y denominator, x numerator, x denominator), offset (y, x) and
+// border (y, x).
 Inferred resize(const Call& call) {
     const Tensor& input = call.input(0);
     VIRTACCEL_TRY(of_rank("input", input, 4));

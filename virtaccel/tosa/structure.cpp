@@ -35,6 +35,8 @@ template <class T>
 using Tables = flatbuffers::Vector<flatbuffers::Offset<T>>;
 using Strings = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
 
+// Follows the schema from the root. Each check() of a table begins it and ends it, so that the
+// verifier knows the depth; a refusal ends the walk, and with it the need to.
 class StructureCheck {
   public:
     StructureCheck(std::span<const std::byte> bytes, const Limits& limits)
@@ -173,6 +175,7 @@ class StructureCheck {
         return {};
     }
 
+    // Tensors and shapes hold no list of tables or names, so the generated walk is safe for them.
     Checked<void> check_tensors(const Tables<fb::TosaTensor>* tensors,
                                 const Tables<fb::TosaShape>* shapes) {
         const std::uint64_t count = std::uint64_t{size_of(tensors)} + size_of(shapes);
@@ -215,6 +218,7 @@ class StructureCheck {
         return {};
     }
 
+    // An attribute has nothing that repeats but numbers, so it too is left to the generated walk.
     Checked<void> check(const fb::TosaOperator& op, std::uint32_t index) {
         using Field = fb::TosaOperator;
         const auto& table = reinterpret_cast<const flatbuffers::Table&>(op);

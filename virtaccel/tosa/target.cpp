@@ -47,6 +47,7 @@ constexpr ExtensionRow extension_rows[] = {
     {ExtensionBit::inexactround, "INEXACTROUND", ProfileBit::integer},
 };
 
+// TOSA 1.0, "Levels": level none, which bounds all the same, and level 8K.
 constexpr LevelLimits unbounded = {
     .rank = 32,
     .kernel = 2147483647,
@@ -69,6 +70,7 @@ constexpr LevelLimits eight_k = {
     .shape_length = 16,
 };
 
+// An extension adds to a profile, so it is nothing without it.
 bool profiles_suffice(const Target& target) {
     return std::ranges::all_of(extension_rows, [&target](const ExtensionRow& row) {
         return !target.extensions.has(row.bit) || target.profiles.has_all(row.profile);

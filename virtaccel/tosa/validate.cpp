@@ -38,6 +38,8 @@ void list_types(Text& text, const Operator& op, std::span<const Tensor> tensors)
     text.append(")");
 }
 
+// One pass over blocks, tensors and operators; the first thing that does not fit ends it. Nothing
+// grows, so that a graph can be checked where there is no memory.
 class Validator {
   public:
     Validator(const Graph& graph, const Target& target)
@@ -59,6 +61,7 @@ class Validator {
     }
 
   private:
+    // Every 1.0.x is the same language (spec §10).
     Checked<void> check_version() {
         const Version version = graph_.version();
         if (version.major == static_cast<std::int64_t>(target_.major) &&
@@ -107,6 +110,7 @@ class Validator {
         return {};
     }
 
+    // In this order, because a shape rule trusts the types and modes it reads.
     Checked<void> check_operator(const Operator& op) {
         const OperatorRow* row = row_of(op.op);
         if (row == nullptr) {
@@ -137,6 +141,8 @@ class Validator {
                                ".");
     }
 
+    // INVALID_ARGUMENT if TOSA has no such combination, INCOMPATIBLE if this target does not offer
+    // it.
     Checked<void> check_types(const OperatorRow& row, const Operator& op) {
         const Signature* signature = match(row, op, tensors_);
         if (signature == nullptr) {
@@ -175,6 +181,7 @@ class Validator {
                                ", which the target does not offer.");
     }
 
+    // Zero points, paddings and the like shape the code a backend makes, so they are known at load.
     Checked<void> check_constants(const OperatorRow& row, const Operator& op) {
         if (target_.extensions.has(ExtensionBit::dynamic) ||
             !extra_needs(row, op, tensors_).has(ExtensionBit::dynamic)) {
@@ -218,6 +225,7 @@ class Validator {
                                "); it must be 1 to ", last, ".");
     }
 
+    // The file says every shape, and what it says must be what follows.
     Checked<void> check_outputs(const Call& call, const Shape& shape) {
         for (const TensorIndex output : call.op.outputs) {
             const Tensor& tensor = tensors_[output];

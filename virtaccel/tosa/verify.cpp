@@ -88,6 +88,8 @@ Checked<std::span<const std::byte>> data_in(const flatbuffers::Vector<std::uint8
     return data.first(bytes);
 }
 
+// A tensor of an unknown type keeps its shape and loses its data: nobody knows how many bytes it
+// has.
 Checked<Tensor> read_tensor(const fb::TosaTensor& source, const Limits& limits) {
     Tensor tensor;
     VIRTACCEL_TRY_ASSIGN(tensor.name, name_in(source.name(), "tensor", limits));
@@ -136,6 +138,7 @@ Checked<Tensor> read_tensor(const fb::TosaTensor& source, const Limits& limits) 
     return tensor;
 }
 
+// A SHAPE has no dimensions of its own in the file, only a length.
 Checked<Tensor> read_shape(const fb::TosaShape& source, const Limits& limits) {
     Tensor tensor{.name = {}, .dtype = DType::shape, .shape = {}, .data = {}};
     VIRTACCEL_TRY_ASSIGN(tensor.name, name_in(source.name(), "shape", limits));
@@ -152,7 +155,8 @@ Checked<Tensor> read_shape(const fb::TosaShape& source, const Limits& limits) {
 
 }  // namespace
 
-// Fills a graph from a flatbuffer whose structure has been checked.
+// Fills a graph from a flatbuffer whose structure has been checked. Room for everything is reserved
+// first, because operators and blocks point into the list of operands.
 class GraphReader {
   public:
     GraphReader(const Structure& structure, const Limits& limits)
@@ -190,6 +194,7 @@ class GraphReader {
         return {};
     }
 
+    // All names come before any block, because an operator may name a block that follows.
     Checked<void> read_block_names() {
         block_names_.regions.reserve(size_of(source_.regions()));
         for (std::uint32_t r = 0; r < size_of(source_.regions()); ++r) {
@@ -222,6 +227,7 @@ class GraphReader {
         return {};
     }
 
+    // Tensors, then what names them; then who makes what.
     Checked<void> read_block(const fb::TosaBasicBlock& source, Block& block) {
         NameIndex names;
         VIRTACCEL_TRY(read_tensors(source, block, names));
