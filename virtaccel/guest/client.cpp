@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,7 +12,6 @@
 #include <utility>
 
 #include "virtaccel/base/bytes.h"
-#include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
 #include "virtaccel/base/result.h"
@@ -278,7 +276,7 @@ Outcome<void> Client::write_buffer(Chain& chain, const BufferHandle& buffer, std
         data.size() > protocol::frame_bytes_max) [[unlikely]] {
         return not_sent(op, Status::invalid_argument, Cause::chain_room);
     }
-    std::copy(data.begin(), data.end(), chain.area_.data() + at);
+    std::ranges::copy(data, chain.area_.data() + at);
     return send_transfer<op>(chain, buffer, {.offset = offset, .bytes = data.size()},
                              {.request_bytes = static_cast<std::uint32_t>(data.size())}, NoBulk{});
 }
@@ -336,7 +334,7 @@ Outcome<void> Client::load_program(Chain& chain, const ContextHandle& context,
     wire::LoadProgram request;
     request.context_id = context.id();
     request.format = spec.format;
-    std::copy(spec.target.begin(), spec.target.end(), request.target.begin());
+    std::ranges::copy(spec.target, request.target.begin());
     request.payload_bytes = artifact.size;
     request.resident_bytes =
         spec.resident_bytes == 0 ? resident_bytes_for(artifact.size) : spec.resident_bytes;

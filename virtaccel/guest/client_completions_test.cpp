@@ -4,8 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -257,10 +256,10 @@ TEST(ClientCompletions, an_indeterminate_submission_without_an_event_id_is_a_bro
 
 TEST(ClientCompletions, any_order_of_completion_keeps_requests_apart) {
     ClientRig rig;
-    std::vector<Chain> chains;
-    for (std::uint64_t i = 0; i < 6; ++i) {
-        chains.push_back(testing::make_chain(rig.heap.memory(), 0));
-        chains.back().tag = i;
+    std::vector<Chain> chains(6);
+    for (std::size_t i = 0; i < chains.size(); ++i) {
+        chains[i] = testing::make_chain(rig.heap.memory(), 0);
+        chains[i].tag = i;
     }
     for (Chain& chain : chains) {
         ASSERT_TRUE(rig.client.create_context(chain));

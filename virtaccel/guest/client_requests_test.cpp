@@ -25,6 +25,7 @@
 #include "virtaccel/queue/port.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::guest {
 namespace {
@@ -151,9 +152,9 @@ TEST(ClientRequests, pieces_without_room_in_the_chain_are_not_sent) {
 TEST(ClientRequests, more_pieces_than_the_device_walks_are_not_sent) {
     ClientRig rig;
     auto data = pattern(15);
-    std::vector<Piece> pieces;
-    for (auto& byte : data) {
-        pieces.push_back({.data = &byte, .size = 1});
+    std::vector<Piece> pieces(data.size());
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        pieces[i] = {.data = &data[i], .size = 1};
     }
     ASSERT_EQ(rig.chain.reserve_pieces(rig.heap.memory(), pieces.size()), Status::ok);
     expect_not_sent(rig, rig.client.write_prepared(rig.chain, rig.buffer, 0, PieceList::of(pieces)),
@@ -250,9 +251,9 @@ TEST(ClientRequests, submit_carries_every_binding) {
 
 TEST(ClientRequests, one_object_commands_name_their_object) {
     ClientRig rig;
-    std::vector<Chain> chains;
-    for (int i = 0; i < 7; ++i) {
-        chains.push_back(testing::make_chain(rig.heap.memory(), 0));
+    std::vector<Chain> chains(7);
+    for (Chain& chain : chains) {
+        chain = testing::make_chain(rig.heap.memory(), 0);
     }
     ASSERT_TRUE(rig.client.poll_event(chains[0], rig.event));
     expect_named<EventKind>(rig.last(), Opcode::poll_event, 15, 24);

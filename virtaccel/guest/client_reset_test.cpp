@@ -10,6 +10,7 @@
 
 #include "host/memory.h"
 #include "virtaccel/base/id.h"
+#include "virtaccel/base/panic.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/guest/chain.h"
@@ -20,7 +21,6 @@
 #include "virtaccel/guest/testing/client_rig.h"
 #include "virtaccel/guest/testing/scripted_port.h"
 #include "virtaccel/wire/commands.h"
-#include "virtaccel/wire/convert.h"
 #include "virtaccel/wire/records.h"
 
 namespace virtaccel::guest {
@@ -72,9 +72,9 @@ TEST(ClientStart, serves_as_many_requests_as_the_port_is_deep) {
     ScriptedPort port;
     port.depth = 3000;
     Client client = testing::make_client(port, memory.memory());
-    std::vector<Chain> chains;
-    for (std::uint32_t i = 0; i < port.depth; ++i) {
-        chains.push_back(testing::make_chain(memory.memory(), 0));
+    std::vector<Chain> chains(port.depth);
+    for (Chain& chain : chains) {
+        chain = testing::make_chain(memory.memory(), 0);
     }
     for (Chain& chain : chains) {
         ASSERT_TRUE(client.create_context(chain));
@@ -106,9 +106,9 @@ TEST(ClientStart, a_moved_client_goes_on_with_what_is_in_flight) {
 
 TEST(ClientReset, ends_everything_outstanding_as_invalidated) {
     ClientRig rig;
-    std::vector<Chain> chains;
-    for (int i = 0; i < 5; ++i) {
-        chains.push_back(testing::make_chain(rig.heap.memory(), 0));
+    std::vector<Chain> chains(5);
+    for (Chain& chain : chains) {
+        chain = testing::make_chain(rig.heap.memory(), 0);
     }
     for (Chain& chain : chains) {
         ASSERT_TRUE(rig.client.poll_event(chain, rig.event));
@@ -135,9 +135,9 @@ TEST(ClientReset, ends_everything_outstanding_as_invalidated) {
 
 TEST(ClientReset, requests_posted_before_the_ended_ones_are_taken_are_kept_apart) {
     ClientRig rig;
-    std::vector<Chain> chains;
-    for (int i = 0; i < 3; ++i) {
-        chains.push_back(testing::make_chain(rig.heap.memory(), 0));
+    std::vector<Chain> chains(3);
+    for (Chain& chain : chains) {
+        chain = testing::make_chain(rig.heap.memory(), 0);
     }
     ASSERT_TRUE(rig.client.create_context(chains[0]));
     ASSERT_TRUE(rig.client.create_context(chains[1]));
@@ -215,41 +215,52 @@ TEST(ClientReset, forgets_that_the_device_was_lost) {
     EXPECT_FALSE(rig.client.device_lost());
 }
 
+// Each does what must not be done.
+void destroy_a_chain_in_flight() {
+    ClientRig rig;
+    Chain chain = testing::make_chain(rig.heap.memory(), 0);
+    VIRTACCEL_CHECK(rig.client.get_device_info(chain).has_value());
+}
+
+void move_a_chain_in_flight() {
+    ClientRig rig;
+    VIRTACCEL_CHECK(rig.client.get_device_info(rig.chain).has_value());
+    const Chain moved{std::move(rig.chain)};
+}
+
+void end_a_client_in_use() {
+    ScriptedPort port;
+    Chain chain = testing::make_chain(host::heap(), 0);
+    Client client = testing::make_client(port, host::heap());
+    VIRTACCEL_CHECK(client.get_device_info(chain).has_value());
+}
+
+void ask_before_completion() {
+    ClientRig rig;
+    VIRTACCEL_CHECK(rig.client.create_context(rig.chain).has_value());
+    [[maybe_unused]] const auto result = rig.client.result<Opcode::create_context>(rig.chain);
+}
+
+void ask_for_another_command() {
+    ClientRig rig;
+    VIRTACCEL_CHECK(rig.client.create_context(rig.chain).has_value());
+    rig.port.answer(id_answer(1));
+    VIRTACCEL_CHECK(rig.client.next() == &rig.chain);
+    [[maybe_unused]] const auto result = rig.client.result<Opcode::create_queue>(rig.chain);
+}
+
 TEST(ClientDeathTest, a_chain_in_flight_is_neither_destroyed_nor_moved) {
-    EXPECT_DEATH(
-        {
-            ClientRig rig;
-            Chain chain = testing::make_chain(rig.heap.memory(), 0);
-            (void)rig.client.get_device_info(chain);
-        },
-        "in_flight");
-    EXPECT_DEATH(
-        {
-            ClientRig rig;
-            (void)rig.client.get_device_info(rig.chain);
-            const Chain moved{std::move(rig.chain)};
-        },
-        "in_flight");
+    EXPECT_DEATH(destroy_a_chain_in_flight(), "in_flight");
+    EXPECT_DEATH(move_a_chain_in_flight(), "in_flight");
 }
 
 TEST(ClientDeathTest, a_client_does_not_end_with_requests_in_flight) {
-    EXPECT_DEATH(
-        {
-            ScriptedPort port;
-            Chain chain = testing::make_chain(host::heap(), 0);
-            Client client = testing::make_client(port, host::heap());
-            (void)client.get_device_info(chain);
-        },
-        "in_flight");
+    EXPECT_DEATH(end_a_client_in_use(), "in_flight");
 }
 
-TEST(ClientDeathTest, a_result_is_not_asked_of_another_command) {
-    ClientRig rig;
-    ASSERT_TRUE(rig.client.create_context(rig.chain));
-    EXPECT_DEATH((void)rig.client.result<Opcode::create_context>(rig.chain), "opcode");
-    rig.port.answer(id_answer(1));
-    ASSERT_EQ(rig.client.next(), &rig.chain);
-    EXPECT_DEATH((void)rig.client.result<Opcode::create_queue>(rig.chain), "opcode");
+TEST(ClientDeathTest, a_result_is_asked_of_the_command_that_completed) {
+    EXPECT_DEATH(ask_before_completion(), "opcode");
+    EXPECT_DEATH(ask_for_another_command(), "opcode");
 }
 
 TEST(ChainMemory, is_refused_with_out_of_memory) {

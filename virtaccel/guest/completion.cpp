@@ -7,8 +7,8 @@
 #include <cstring>
 #include <expected>
 #include <span>
-#include <utility>
 
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/panic.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"

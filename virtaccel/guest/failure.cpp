@@ -19,9 +19,9 @@ class Text {
     explicit Text(std::span<char> room) : room_(room) {}
 
     Text& operator<<(std::string_view text) {
-        const auto count = std::min(text.size(), room_.size() - size_);
-        std::copy_n(text.data(), count, room_.data() + size_);
-        size_ += count;
+        const auto fitting = text.substr(0, room_.size() - size_);
+        std::ranges::copy(fitting, room_.data() + size_);
+        size_ += fitting.size();
         return *this;
     }
 

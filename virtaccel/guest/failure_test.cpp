@@ -1,10 +1,10 @@
 #include "virtaccel/guest/failure.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include <gtest/gtest.h>
 

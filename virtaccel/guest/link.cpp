@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
-#include <new>
 #include <utility>
 
 #include "virtaccel/base/id.h"
@@ -14,7 +13,6 @@
 #include "virtaccel/guest/chain.h"
 #include "virtaccel/guest/client.h"
 #include "virtaccel/guest/failure.h"
-#include "virtaccel/guest/handle.h"
 #include "virtaccel/guest/session.h"
 #include "virtaccel/guest/transport.h"
 #include "virtaccel/wire/commands.h"
@@ -54,20 +52,19 @@ Outcome<LinkRef> Link::make(const Transport& transport, const Memory& memory,
         return cannot_open(Status::out_of_memory, Cause::memory);
     }
     LinkRef link{new (room) Link{*std::move(client), *std::move(chain), std::move(parked),
-                                 transport, memory, options}};
+                                 Setup{transport, memory, options}}};
     if (auto opened = link->open(); !opened) {
         return std::unexpected{opened.error()};
     }
     return link;
 }
 
-Link::Link(Client client, Chain chain, Array<Parked> parked, const Transport& transport,
-           const Memory& memory, const SessionOptions& options)
-    : client_(std::move(client)),
-      chain_(std::move(chain)),
-      transport_(transport),
-      options_(options),
-      memory_(memory),
+Link::Link(Client client, Chain chain, Array<Parked> parked, const Setup& setup)
+    : chain_(std::move(chain)),
+      client_(std::move(client)),
+      transport_(setup.transport),
+      options_(setup.options),
+      memory_(setup.memory),
       parked_(std::move(parked)) {
     options_.staging_bytes = std::max(options_.staging_bytes, staging_bytes_min);
 }

@@ -141,8 +141,14 @@ class Link {
         std::uint64_t raw = 0;
     };
 
-    Link(Client client, Chain chain, Array<Parked> parked, const Transport& transport,
-         const Memory& memory, const SessionOptions& options);
+    // What a session is opened with.
+    struct Setup {
+        const Transport& transport;
+        const Memory& memory;
+        const SessionOptions& options;
+    };
+
+    Link(Client client, Chain chain, Array<Parked> parked, const Setup& setup);
     ~Link() = default;
 
     [[nodiscard]] Outcome<void> open();
@@ -154,16 +160,16 @@ class Link {
     void retry_parked();
     [[nodiscard]] bool retry(const Parked& object);
 
-    Client client_;
     Chain chain_;
+    Client client_;
     Transport transport_;
     SessionOptions options_;
     Memory memory_;
     DeviceIdentity identity_;
     Array<Parked> parked_;
+    std::uint64_t abandoned_ = 0;
     std::uint32_t parked_count_ = 0;
     std::uint32_t references_ = 1;
-    std::uint64_t abandoned_ = 0;
     bool lost_ = false;
 };
 

@@ -107,33 +107,37 @@ template class Owned<EventKind>;
 }  // namespace detail
 
 Event::~Event() {
-    if (!handle_) {
-        return;
-    }
-    const auto released = link_->release(handle_);
-    if (released || released.error().status != Status::busy) {
-        return;  // what is left of the handle is the base's to end
-    }
-    if (link_->identity().capabilities.has(CapabilityBit::event_cancellation)) {
-        (void)cancel();  // BUSY if it has just ended, which is as good
-    }
-    (void)wait(link_->options().drop_timeout_ns);
+    end();
 }
 
 Event& Event::operator=(Event&& other) noexcept {
-    Event taken{std::move(other)};
-    std::swap(link_, taken.link_);
-    std::swap(handle_, taken.handle_);
-    std::swap(doubt_, taken.doubt_);
+    end();
+    doubt_ = other.doubt_;
+    Owned::operator=(std::move(other));
     return *this;
 }
 
+void Event::end() {
+    if (!*this) {
+        return;
+    }
+    const auto released = release();
+    if (released || released.error().status != Status::busy) {
+        return;  // what is left of the handle is the base's to end
+    }
+    if (link().identity().capabilities.has(CapabilityBit::event_cancellation)) {
+        // BUSY if it has just ended, which is as good.
+        [[maybe_unused]] const auto cancelled = cancel();
+    }
+    [[maybe_unused]] const auto ended = wait(link().options().drop_timeout_ns);
+}
+
 Outcome<EventStatus> Event::poll() {
-    if (!handle_) {
+    if (!*this) {
         return refused(Opcode::poll_event, Status::stale_object, Cause::handle);
     }
-    return link_->call<Opcode::poll_event>(
-        [this](Client& client, Chain& chain) { return client.poll_event(chain, handle_); });
+    return link().call<Opcode::poll_event>(
+        [this](Client& client, Chain& chain) { return client.poll_event(chain, handle()); });
 }
 
 Outcome<EventStatus> Event::wait(std::uint64_t timeout_ns) {
@@ -141,7 +145,7 @@ Outcome<EventStatus> Event::wait(std::uint64_t timeout_ns) {
     if (!status || status->phase != EventPhase::pending) {
         return status;
     }
-    const auto& waiter = link_->transport().waiter;
+    const auto& waiter = link().transport().waiter;
     const auto start_ns = waiter.now_ns(waiter.state);
     std::uint64_t waited_ns = 0;
     while (status && status->phase == EventPhase::pending) {
@@ -163,57 +167,56 @@ Outcome<EventStatus> Event::wait(std::uint64_t timeout_ns) {
 }
 
 Outcome<void> Event::cancel() {
-    if (!handle_) {
+    if (!*this) {
         return refused(Opcode::cancel_event, Status::stale_object, Cause::handle);
     }
-    return link_->call<Opcode::cancel_event>(
-        [this](Client& client, Chain& chain) { return client.cancel_event(chain, handle_); });
+    return link().call<Opcode::cancel_event>(
+        [this](Client& client, Chain& chain) { return client.cancel_event(chain, handle()); });
 }
 
 Outcome<void> Buffer::write(std::uint64_t offset, std::span<const std::byte> source) {
-    if (!handle_) {
+    if (!*this) {
         return refused(Opcode::write_buffer, Status::stale_object, Cause::handle);
     }
     if (!fits({.offset = offset, .bytes = source.size()}, bytes_)) {
         return refused(Opcode::write_buffer, Status::out_of_bounds, Cause::request);
     }
-    const auto part_max = part_bytes_max(*link_.get(), link_->client().write_bytes_max());
+    const auto part_max = part_bytes_max(link(), link().client().write_bytes_max());
     while (source.size() > part_max) {
-        if (auto written = write_part(*link_.get(), handle_, offset, source.first(part_max));
-            !written) {
+        if (auto written = write_part(link(), handle(), offset, source.first(part_max)); !written) {
             return written;
         }
         source = source.subspan(part_max);
         offset += part_max;
     }
-    return write_part(*link_.get(), handle_, offset, source);
+    return write_part(link(), handle(), offset, source);
 }
 
 Outcome<void> Buffer::read(std::uint64_t offset, std::span<std::byte> target) {
-    if (!handle_) {
+    if (!*this) {
         return refused(Opcode::read_buffer, Status::stale_object, Cause::handle);
     }
     if (!fits({.offset = offset, .bytes = target.size()}, bytes_)) {
         return refused(Opcode::read_buffer, Status::out_of_bounds, Cause::request);
     }
-    const auto part_max = part_bytes_max(*link_.get(), link_->client().read_bytes_max());
+    const auto part_max = part_bytes_max(link(), link().client().read_bytes_max());
     while (target.size() > part_max) {
-        if (auto read = read_part(*link_.get(), handle_, offset, target.first(part_max)); !read) {
+        if (auto read = read_part(link(), handle(), offset, target.first(part_max)); !read) {
             return read;
         }
         target = target.subspan(part_max);
         offset += part_max;
     }
-    return read_part(*link_.get(), handle_, offset, target);
+    return read_part(link(), handle(), offset, target);
 }
 
 Outcome<Event> Queue::submit(const Program& program, std::span<const Binding> bindings,
                              std::uint64_t timeout_ns) {
-    if (!handle_) {
+    if (!*this) {
         return refused(Opcode::submit, Status::stale_object, Cause::handle);
     }
-    auto submitted = link_->call<Opcode::submit>([&](Client& client, Chain& chain) {
-        return client.submit(chain, {.queue = handle_,
+    auto submitted = link().call<Opcode::submit>([&](Client& client, Chain& chain) {
+        return client.submit(chain, {.queue = handle(),
                                      .program = program.handle(),
                                      .bindings = bindings,
                                      .timeout_ns = timeout_ns});
@@ -221,7 +224,7 @@ Outcome<Event> Queue::submit(const Program& program, std::span<const Binding> bi
     if (!submitted) {
         return std::unexpected{submitted.error()};
     }
-    return Event{link_, *std::move(submitted)};
+    return Event{link_ref(), *std::move(submitted)};
 }
 
 Outcome<void> Queue::run(const Program& program, std::span<const Binding> bindings,
@@ -253,50 +256,51 @@ Outcome<void> Queue::run(const Program& program, std::span<const Binding> bindin
 }
 
 Outcome<Buffer> Context::allocate(const BufferSpec& spec) {
-    if (!handle_) {
+    if (!*this) {
         return refused(Opcode::allocate_buffer, Status::stale_object, Cause::handle);
     }
-    auto handle = link_->call<Opcode::allocate_buffer>(
-        [&](Client& client, Chain& chain) { return client.allocate_buffer(chain, handle_, spec); });
-    if (!handle) {
-        return std::unexpected{handle.error()};
+    auto made = link().call<Opcode::allocate_buffer>([&](Client& client, Chain& chain) {
+        return client.allocate_buffer(chain, handle(), spec);
+    });
+    if (!made) {
+        return std::unexpected{made.error()};
     }
-    return Buffer{link_, *std::move(handle), spec.bytes};
+    return Buffer{link_ref(), *std::move(made), spec.bytes};
 }
 
 Outcome<Program> Context::load(const ProgramSpec& spec) {
-    if (!handle_) {
+    if (!*this) {
         return refused(Opcode::load_program, Status::stale_object, Cause::handle);
     }
     auto sent = spec;
     Array<std::byte> staged;
-    if (!link_->transport().reaches_caller_memory && !spec.artifact.empty()) {
-        staged = Array<std::byte>{link_->transport().frames, spec.artifact.size()};
+    if (!link().transport().reaches_caller_memory && !spec.artifact.empty()) {
+        staged = Array<std::byte>{link().transport().frames, spec.artifact.size()};
         if (staged.empty()) {
             return refused(Opcode::load_program, Status::out_of_memory, Cause::memory);
         }
         std::ranges::copy(spec.artifact, staged.begin());
         sent.artifact = {staged.data(), staged.size()};
     }
-    auto handle = link_->call_within<Opcode::load_program>(
-        link_->options().load_timeout_ns,
-        [&](Client& client, Chain& chain) { return client.load_program(chain, handle_, sent); });
-    if (!handle) {
-        return std::unexpected{handle.error()};
+    auto made = link().call_within<Opcode::load_program>(
+        link().options().load_timeout_ns,
+        [&](Client& client, Chain& chain) { return client.load_program(chain, handle(), sent); });
+    if (!made) {
+        return std::unexpected{made.error()};
     }
-    return Program{link_, *std::move(handle)};
+    return Program{link_ref(), *std::move(made)};
 }
 
 Outcome<Queue> Context::create_queue() {
-    if (!handle_) {
+    if (!*this) {
         return refused(Opcode::create_queue, Status::stale_object, Cause::handle);
     }
-    auto handle = link_->call<Opcode::create_queue>(
-        [this](Client& client, Chain& chain) { return client.create_queue(chain, handle_); });
-    if (!handle) {
-        return std::unexpected{handle.error()};
+    auto made = link().call<Opcode::create_queue>(
+        [this](Client& client, Chain& chain) { return client.create_queue(chain, handle()); });
+    if (!made) {
+        return std::unexpected{made.error()};
     }
-    return Queue{link_, *std::move(handle)};
+    return Queue{link_ref(), *std::move(made)};
 }
 
 }  // namespace virtaccel::guest

@@ -36,8 +36,9 @@ namespace virtaccel::guest {
 
 // Appends the nonempty pieces of `from` to `to`.
 [[nodiscard]] inline Piece* append(Piece* to, const PieceList& from) {
-    return std::copy_if(from.pieces.begin(), from.pieces.end(), to,
-                        [](const Piece& piece) { return piece.size != 0; });
+    return std::ranges::copy_if(
+               from.pieces, to, [](std::size_t size) { return size != 0; }, &Piece::size)
+        .out;
 }
 
 // Bulk data outside of the chain's area: none, behind the request, or behind the response. Three

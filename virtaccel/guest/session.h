@@ -116,6 +116,12 @@ class Owned {
     [[nodiscard]] Outcome<void> release();
 
   protected:
+    // The session's state; only while there is an object.
+    [[nodiscard]] Link& link() const { return *link_.get(); }
+
+    [[nodiscard]] const LinkRef& link_ref() const { return link_; }
+
+  private:
     LinkRef link_;
     Handle<KindTag> handle_;
 };
@@ -151,6 +157,8 @@ class Event : public detail::Owned<EventKind> {
     [[nodiscard]] Outcome<void> cancel();
 
   private:
+    void end();
+
     Status doubt_ = Status::ok;
 };
 

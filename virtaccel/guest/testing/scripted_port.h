@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -67,6 +68,9 @@ class ScriptedPort : public queue::DriverPort {
     std::uint32_t pieces_max = 16;
     bool is_broken = false;
 
+    // Sees every request.
+    std::function<void(const Posted&)> on_post;
+
     std::deque<Posted> posted;
     std::deque<queue::Completion> completions;
     std::uint64_t posts = 0;
@@ -110,6 +114,9 @@ class ScriptedPort : public queue::DriverPort {
         reader.copy_to(&request.header, sizeof request.header);
         request.payload.resize(reader.remaining());
         reader.copy_to(request.payload.data(), request.payload.size());
+        if (on_post) {
+            on_post(request);
+        }
         posted.push_back(std::move(request));
         return queue::Posted::ok;
     }
