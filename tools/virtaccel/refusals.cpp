@@ -24,8 +24,13 @@ backend::RefusalSink Refusals::sink() {
         .state = this,
         .say =
             [](void* self, std::string_view line) {
-                ++static_cast<Refusals*>(self)->count_;
-                fmt::print(stderr, "virtaccel: {}\n", line);
+                const auto before = static_cast<Refusals*>(self)->count_.fetch_add(1);
+                if (before < shown_max) {
+                    fmt::print(stderr, "virtaccel: {}\n", line);
+                } else if (before == shown_max) {
+                    fmt::print(stderr, "virtaccel: More reasons than {} are not shown.\n",
+                               shown_max);
+                }
             },
     };
 }

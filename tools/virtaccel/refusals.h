@@ -1,5 +1,6 @@
 #pragma once
-// Where a backend's reasons against a model go: to standard error, as they come.
+// Where a backend's reasons against a model go: to standard error, as they come. The one thing to
+// know: a guest can cause any number of them, so only the first ones are shown.
 
 #include <atomic>
 #include <cstdint>
@@ -13,6 +14,8 @@ namespace virtaccel::cli {
 
 class Refusals {
   public:
+    static constexpr std::uint32_t shown_max = 1000;
+
     // This stays where it is while the sink is used; any thread may use it.
     [[nodiscard]] backend::RefusalSink sink();
 
