@@ -290,13 +290,13 @@ void Lowering::defer(std::uint32_t position, std::function<void(Lowering&)> emis
 void Lowering::copy_to_other_slots() {
     for (std::uint32_t i = analysis_.input_count; i < analysis_.slots.size(); ++i) {
         const tosa::TensorIndex source = analysis_.slots[i].tensor;
-        const Value& value = values_[source];
-        if (value.home == Home::output && value.slot == i) {
+        if (values_[source].home == Home::output && values_[source].slot == i) {
             continue;
         }
-        const ValueId target = add_value(value.bytes, Home::output);
+        const std::uint64_t bytes = values_[source].bytes;
+        const ValueId target = add_value(bytes, Home::output);
         values_[target].slot = i;
-        emit(std::make_unique<ops::CopyAll>(source, target, value.bytes), {source}, target);
+        emit(std::make_unique<ops::CopyAll>(source, target, bytes), {source}, target);
     }
 }
 

@@ -25,7 +25,7 @@ constexpr auto all_lanes = static_cast<std::int64_t>(hn::MaxLanes(D{}));
 // and ends with their number.
 struct LargestOrNan {
     static HWY_INLINE Vector take(Vector so_far, Vector x) {
-        const auto wins = hn::Or(hn::Gt(x, so_far), hn::Ne(x, x));
+        const auto wins = hn::Or(hn::Gt(x, so_far), hn::IsNaN(x));
         return hn::IfThenElse(wins, x, so_far);
     }
 
@@ -34,7 +34,7 @@ struct LargestOrNan {
 
 struct LargestNumber {
     static HWY_INLINE Vector take(Vector so_far, Vector x) {
-        const auto wins = hn::Or(hn::Gt(x, so_far), hn::Ne(so_far, so_far));
+        const auto wins = hn::Or(hn::Gt(x, so_far), hn::IsNaN(so_far));
         return hn::IfThenElse(wins, x, so_far);
     }
 

@@ -32,9 +32,10 @@ struct WindowAxis {
 
     [[nodiscard]] Taps taps_inside(std::int64_t position) const {
         const std::int64_t start = origin(position);
-        const std::int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+        const std::int64_t before = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+        const std::int64_t first = std::min(before, kernel);
         const std::int64_t end = start >= input ? 0 : ((input - 1 - start) / dilation) + 1;
-        return {.first = std::min(first, kernel), .end = std::clamp(end, first, kernel)};
+        return {.first = first, .end = std::clamp(end, first, kernel)};
     }
 };
 
