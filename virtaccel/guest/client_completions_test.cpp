@@ -290,6 +290,15 @@ TEST(ClientCompletions, forged_used_lengths_are_a_broken_rule) {
     }
 }
 
+TEST(ClientCompletions, a_header_that_was_not_written_is_not_looked_at) {
+    for (const std::uint32_t used : {0U, 15U}) {
+        auto answer = Answer::refusal(Status::busy);
+        answer.request_id = 0;
+        answer.used_bytes = used;
+        expect_distrust(answer, Cause::used_bytes);
+    }
+}
+
 TEST(ClientCompletions, forged_response_headers_are_a_broken_rule) {
     const auto info = Answer::of(wire::to_record(testing::rig_identity()));
     for (const std::uint32_t bytes : {0U, 75U, 77U, 0xffffffffU}) {
