@@ -1,0 +1,392 @@
+#include "backends/cpu/cpu.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backends/cpu/testing/model_run.h"
+#include "host/memory.h"
+#include "virtaccel/backend/any_backend.h"
+#include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/identity.h"
+#include "virtaccel/backend/owned.h"
+#include "virtaccel/base/bytes.h"
+#include "virtaccel/base/status.h"
+#include "virtaccel/base/vocabulary.h"
+#include "virtaccel/conformance/backend_cases.h"
+#include "virtaccel/conformance/subject.h"
+#include "virtaccel/conformance/verdict.h"
+#include "virtaccel/tosa/builder.h"
+#include "virtaccel/tosa/target.h"
+#include "virtaccel/tosa/types.h"
+
+namespace virtaccel::backends::cpu {
+
+namespace {
+
+using backend::AnyBackend;
+using backend::Binding;
+using tosa::DType;
+using tosa::Op;
+
+// y = x + x, of `length` floats.
+std::vector<std::byte> doubling_model(std::int32_t length = 4) {
+    tosa::Builder builder;
+    const auto x = builder.input("x", DType::fp32, {length});
+    builder.output(builder.add(x, x), "y");
+    return builder.finish().value();
+}
+
+std::vector<std::byte> bytes_of(const std::vector<float>& values) {
+    const auto bytes = std::as_bytes(std::span{values});
+    return {bytes.begin(), bytes.end()};
+}
+
+// A backend with a context, a queue and the doubling model.
+class Stage {
+  public:
+    explicit Stage(const Options& options = {}) : backend(*make(host::heap(), options)) {
+        context = *backend.create_context();
+        queue = *backend.create_queue(context);
+    }
+
+    backend::ProgramHandle load(std::span<const std::byte> model) {
+        const auto prepared = prepare(model);
+        EXPECT_TRUE(prepared);
+        return backend.load(context, *prepared)->program;
+    }
+
+    Result<backend::PreparedHandle> prepare(std::span<const std::byte> model,
+                                            std::uint64_t resident_bytes_max = 1U << 30U) {
+        const Piece piece{const_cast<std::byte*>(model.data()), model.size()};
+        return backend.prepare({.format = tosa::artifact_format,
+                                .target = testing::target_of(model),
+                                .resident_bytes_max = resident_bytes_max,
+                                .payload = Reader{PieceList::of({&piece, 1})}});
+    }
+
+    backend::BufferHandle allocate(std::uint64_t bytes) {
+        return backend
+            .allocate(context, {.bytes = bytes,
+                                .alignment = 64,
+                                .domain = MemoryDomain::host,
+                                .usage = Usage{UsageBit::program_input} | UsageBit::program_output})
+            ->buffer;
+    }
+
+    void write(backend::BufferHandle buffer, std::vector<float> values, std::uint64_t offset = 0) {
+        const Piece piece{reinterpret_cast<std::byte*>(values.data()), values.size() * 4};
+        Reader reader{PieceList::of({&piece, 1})};
+        EXPECT_EQ(backend.write(buffer, offset, reader), Status::ok);
+    }
+
+    std::vector<float> read(backend::BufferHandle buffer, std::size_t count,
+                            std::uint64_t offset = 0) {
+        std::vector<float> values(count);
+        const Piece piece{reinterpret_cast<std::byte*>(values.data()), count * 4};
+        Writer writer{PieceList::of({&piece, 1})};
+        EXPECT_EQ(backend.read(buffer, offset, writer), Status::ok);
+        return values;
+    }
+
+    backend::SubmitOutcome submit(backend::ProgramHandle program,
+                                  std::span<const Binding> bindings) {
+        return backend.submit({.queue = queue, .program = program, .bindings = bindings});
+    }
+
+    backend::EventStatus wait(backend::EventHandle event) {
+        auto status = backend.poll(event);
+        while (status->phase == EventPhase::pending) {
+            std::this_thread::yield();
+            status = backend.poll(event);
+        }
+        return *status;
+    }
+
+    AnyBackend backend;
+    backend::ContextHandle context;
+    backend::QueueHandle queue;
+};
+
+Binding binding(backend::BufferHandle buffer, std::uint32_t slot, ByteRange range) {
+    return {.buffer = buffer,
+            .range = range,
+            .slot = slot,
+            .access = slot == 0 ? Access::read : Access::write};
+}
+
+TEST(CpuBackend, says_who_it_is) {
+    const auto made = make(host::heap(), {.threads = 2});
+    ASSERT_TRUE(made);
+    EXPECT_EQ(backend::validate(made->identity()), Status::ok);
+    EXPECT_EQ(made->name(), "cpu");
+    EXPECT_TRUE(made->description().starts_with("TOSA on oneDNN ")) << made->description();
+    EXPECT_TRUE(made->description().ends_with(", 2 threads")) << made->description();
+}
+
+TEST(CpuBackend, refuses_a_number_of_threads_that_is_out_of_range) {
+    EXPECT_EQ(make(host::heap(), {.threads = 0}).error(), Status::invalid_argument);
+    EXPECT_EQ(make(host::heap(), {.threads = Options::threads_max + 1}).error(),
+              Status::invalid_argument);
+}
+
+TEST(CpuBackend, passes_the_standard_cases) {
+    conformance::SampleProgram program{.format = tosa::artifact_format,
+                                       .target = {},
+                                       .resident_bytes = 1U << 20U,
+                                       .artifact = doubling_model(),
+                                       .slots = {}};
+    program.target = testing::target_of(program.artifact);
+    const auto x = bytes_of({1, 2, 3, 4});
+    program.slots = {{.slot = 0, .access = Access::read, .before = x, .after = x},
+                     {.slot = 1,
+                      .access = Access::write,
+                      .before = bytes_of({9, 9, 9, 9}),
+                      .after = bytes_of({2, 4, 6, 8})}};
+    auto maker = [] { return make(host::heap()); };
+    conformance::BackendSubject subject;
+    subject.memory = host::heap();
+    subject.factory = backend::factory_from(maker);
+    subject.program = program;
+    subject.patience = {.state = nullptr, .pause = [](void*) { std::this_thread::yield(); }};
+    for (const auto& result : conformance::run_backend_cases(subject)) {
+        // There is no device-local memory here.
+        const auto wanted = result.name == "memory.device" ? conformance::Outcome::skipped
+                                                           : conformance::Outcome::passed;
+        EXPECT_EQ(result.outcome, wanted) << result.name << ": " << result.reason;
+    }
+}
+
+TEST(CpuBackend, computes_in_the_buffers_it_is_given) {
+    Stage stage;
+    const auto program = stage.load(doubling_model());
+    const auto buffer = stage.allocate(64);
+    stage.write(buffer, {1, 2, 3, 4}, 4);
+    const std::array bindings{binding(buffer, 0, {4, 16}), binding(buffer, 1, {20, 16})};
+    const auto outcome = stage.submit(program, bindings);
+    ASSERT_EQ(outcome.certainty, backend::Certainty::done);
+    EXPECT_EQ(stage.wait(outcome.event).phase, EventPhase::complete);
+    EXPECT_EQ(stage.read(buffer, 9), (std::vector<float>{0, 1, 2, 3, 4, 2, 4, 6, 8}));
+    const auto diagnostics = stage.backend.diagnostics();
+    EXPECT_EQ(diagnostics.direct_bindings, 2U);
+    EXPECT_EQ(diagnostics.staged_bytes, 0U);
+    EXPECT_GT(diagnostics.host_preparation_ns, 0U);
+    EXPECT_GT(diagnostics.device_execution_ns, 0U);
+}
+
+TEST(CpuBackend, rejects_bindings_that_are_not_the_programs) {
+    Stage stage;
+    const auto program = stage.load(doubling_model());
+    const auto x = stage.allocate(64);
+    const auto y = stage.allocate(64);
+    const Binding in = binding(x, 0, {0, 16});
+    const Binding out = binding(y, 1, {0, 16});
+    const auto with = [](Binding changed, const std::function<void(Binding&)>& change) {
+        change(changed);
+        return changed;
+    };
+    const std::vector<std::vector<Binding>> wrong{
+        {in},
+        {in, out,
+         with(out,
+              [](Binding& b) {
+                  b.slot = 2;
+                  b.range.offset = 32;
+              })},
+        {in, with(out, [](Binding& b) { b.slot = 2; })},
+        {in, with(out, [](Binding& b) { b.range.bytes = 12; })},
+        {with(in, [](Binding& b) { b.range.bytes = 20; }), out},
+        {with(in, [](Binding& b) { b.access = Access::write; }), out},
+        {in, with(out, [](Binding& b) { b.access = Access::read; })},
+        {in, with(out, [](Binding& b) { b.access = Access::read_write; })},
+        {with(in, [](Binding& b) { b.range.offset = 2; }), out},
+        {in, with(out, [x](Binding& b) { b.buffer = x; })},
+        {in, with(out,
+                  [x](Binding& b) {
+                      b.buffer = x;
+                      b.range.offset = 12;
+                  })},
+    };
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+        const auto outcome = stage.submit(program, wrong[i]);
+        EXPECT_EQ(outcome.certainty, backend::Certainty::rejected) << i;
+        EXPECT_EQ(outcome.status, Status::incompatible) << i;
+    }
+    EXPECT_EQ(stage.backend.diagnostics().live_resources, 5U);
+    EXPECT_EQ(stage.submit(program, std::array{in, out}).certainty, backend::Certainty::done);
+}
+
+TEST(CpuBackend, allocates_nothing_for_a_submission_in_a_steady_state) {
+    std::uint64_t allocations = 0;
+
+    struct Counted {
+        Memory heap = host::heap();
+        std::uint64_t* count;
+    } counted{.count = &allocations};
+
+    const Memory memory{
+        .state = &counted,
+        .allocate = [](void* state, std::size_t bytes, std::size_t alignment) -> void* {
+            auto& self = *static_cast<Counted*>(state);
+            ++*self.count;
+            return self.heap.allocate(self.heap.state, bytes, alignment);
+        },
+        .release =
+            [](void* state, void* block, std::size_t bytes, std::size_t alignment) {
+                auto& self = *static_cast<Counted*>(state);
+                self.heap.release(self.heap.state, block, bytes, alignment);
+            }};
+    Stage stage;
+    stage.backend = *make(memory);
+    const auto program = stage.load(doubling_model());
+    const auto buffer = stage.allocate(64);
+    const std::array bindings{binding(buffer, 0, {0, 16}), binding(buffer, 1, {16, 16})};
+    const auto run = [&] {
+        const auto outcome = stage.submit(program, bindings);
+        EXPECT_EQ(stage.wait(outcome.event).phase, EventPhase::complete);
+        EXPECT_EQ(stage.backend.destroy_event(outcome.event).certainty, backend::Certainty::done);
+    };
+    run();
+    const std::uint64_t before = allocations;
+    for (int i = 0; i < 100; ++i) {
+        run();
+    }
+    EXPECT_EQ(allocations, before);
+}
+
+TEST(CpuBackend, keeps_programs_of_two_contexts_apart) {
+    Stage stage;
+    const auto other = *stage.backend.create_context();
+    const auto first = stage.load(doubling_model(4));
+    const auto prepared = *stage.prepare(doubling_model(2));
+    const auto second = stage.backend.load(other, prepared)->program;
+    const auto buffer = stage.allocate(64);
+    stage.write(buffer, {1, 2, 3, 4});
+    const auto a =
+        stage.submit(first, std::array{binding(buffer, 0, {0, 16}), binding(buffer, 1, {16, 16})});
+    const auto b =
+        stage.submit(second, std::array{binding(buffer, 0, {0, 8}), binding(buffer, 1, {32, 8})});
+    EXPECT_EQ(stage.wait(a.event).phase, EventPhase::complete);
+    EXPECT_EQ(stage.wait(b.event).phase, EventPhase::complete);
+    EXPECT_EQ(stage.read(buffer, 10), (std::vector<float>{1, 2, 3, 4, 2, 4, 6, 8, 2, 4}));
+    EXPECT_EQ(stage.backend.destroy_event(a.event).certainty, backend::Certainty::done);
+    EXPECT_EQ(stage.backend.unload(first).certainty, backend::Certainty::done);
+    const auto c =
+        stage.submit(second, std::array{binding(buffer, 0, {8, 8}), binding(buffer, 1, {32, 8})});
+    EXPECT_EQ(stage.wait(c.event).phase, EventPhase::complete);
+    EXPECT_EQ(stage.read(buffer, 2, 32), (std::vector<float>{6, 8}));
+}
+
+TEST(CpuBackend, reports_what_a_program_keeps_and_refuses_to_keep_more) {
+    Stage stage;
+    const auto model = doubling_model();
+    const auto loaded = *stage.backend.load(stage.context, *stage.prepare(model));
+    EXPECT_GT(loaded.resident_bytes, 0U);
+    const auto exact = stage.prepare(model, loaded.resident_bytes);
+    ASSERT_TRUE(exact);
+    stage.backend.abandon(*exact);
+    EXPECT_EQ(stage.prepare(model, loaded.resident_bytes - 1).error(), Status::resource_limit);
+}
+
+TEST(CpuBackend, is_prepared_from_several_threads_at_once) {
+    Stage stage;
+    const auto model = doubling_model();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&stage, &model] {
+            for (int k = 0; k < 10; ++k) {
+                const auto prepared = stage.prepare(model);
+                EXPECT_TRUE(prepared);
+                stage.backend.abandon(*prepared);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
+TEST(CpuBackend, may_be_dropped_with_everything_that_it_holds) {
+    Stage stage;
+    const auto program = stage.load(doubling_model());
+    const auto buffer = stage.allocate(64);
+    for (int i = 0; i < 50; ++i) {
+        const auto outcome = stage.submit(
+            program, std::array{binding(buffer, 0, {0, 16}), binding(buffer, 1, {16, 16})});
+        EXPECT_EQ(outcome.certainty, backend::Certainty::done);
+    }
+}
+
+TEST(CpuBackend, refuses_foreign_artifacts_and_targets) {
+    Stage stage;
+    const auto model = doubling_model();
+    const Piece piece{const_cast<std::byte*>(model.data()), model.size()};
+    backend::Artifact artifact{.format = 1,
+                               .target = testing::target_of(model),
+                               .resident_bytes_max = 1U << 20U,
+                               .payload = Reader{PieceList::of({&piece, 1})}};
+    EXPECT_EQ(stage.backend.prepare(artifact).error(), Status::unsupported);
+    artifact.format = tosa::artifact_format;
+    artifact.target[2] = 2;  // the major version
+    EXPECT_EQ(stage.backend.prepare(artifact).error(), Status::incompatible);
+    artifact.target = testing::target_of(model);
+    artifact.target[11] = 1;
+    EXPECT_EQ(stage.backend.prepare(artifact).error(), Status::incompatible);
+}
+
+TEST(CpuBackend, refuses_a_model_cut_off_anywhere) {
+    Stage stage;
+    const auto model = doubling_model();
+    const auto target = testing::target_of(model);
+    for (std::size_t size = 0; size < model.size(); ++size) {
+        const auto prepared = testing::prepare(std::span{model}.first(size), target);
+        EXPECT_EQ(prepared.program, nullptr) << size;
+        EXPECT_EQ(prepared.status, Status::invalid_argument) << size;
+        EXPECT_EQ(prepared.refusals.size(), 1U) << size;
+    }
+}
+
+TEST(CpuBackend, names_every_operator_that_it_does_not_have) {
+    tosa::Builder builder;
+    const auto x = builder.input("x", DType::fp32, {4});
+    const auto i = builder.input("i", DType::int8, {4});
+    builder.output(builder.op(Op::floor, {x}), "floor");
+    builder.output(builder.op(Op::erf, {x}), "erf");
+    builder.output(builder.op(Op::add, {x, x}), "sum");
+    builder.output(builder.mul(i, i), "product");
+    const testing::ModelRun run{builder};
+    EXPECT_EQ(run.status(), Status::unsupported);
+    ASSERT_EQ(run.refusals().size(), 3U);
+    EXPECT_EQ(run.refusals()[0],
+              "The operator 0 (FLOOR) is not among the CPU backend's operators "
+              "yet: choose another backend.");
+    EXPECT_NE(run.refusals()[1].find("(ERF)"), std::string::npos) << run.refusals()[1];
+    EXPECT_NE(run.refusals()[2].find("(MUL) is not there yet for input (INT8) and output (INT32)"),
+              std::string::npos)
+        << run.refusals()[2];
+}
+
+TEST(CpuBackend, does_not_fill_a_log_with_refusals) {
+    tosa::Builder builder;
+    auto x = builder.input("x", DType::fp32, {4});
+    for (int i = 0; i < 100; ++i) {
+        x = builder.op(Op::floor, {x});
+    }
+    builder.output(x, "y");
+    const testing::ModelRun run{builder};
+    ASSERT_EQ(run.refusals().size(), 65U);
+    EXPECT_EQ(run.refusals().back(),
+              "The CPU backend refuses more operators (36) for reasons like these.");
+}
+
+}  // namespace
+
+}  // namespace virtaccel::backends::cpu
