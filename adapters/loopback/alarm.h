@@ -20,6 +20,8 @@ class Alarm {
     void sleep(std::uint64_t duration_ns);
 
   private:
+    void stay_awake(std::uint64_t duration_ns) const;
+
     std::atomic<bool> raised_ = false;
     std::atomic<bool> sleeping_ = false;
     std::mutex mutex_;

@@ -73,7 +73,7 @@ HostBuffers::~HostBuffers() {
 }
 
 Result<Allocation> HostBuffers::allocate(const BufferRequest& request) {
-    VIRTACCEL_CHECK(request.bytes != 0 && std::has_single_bit(request.alignment));
+    VIRTACCEL_CHECK(request.bytes != 0 && is_power_of_two(request.alignment));
     if (request.alignment > alignment_max) {
         return fail(Status::resource_limit);
     }

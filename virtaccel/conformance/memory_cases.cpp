@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/bytes.h"
+#include "virtaccel/base/checked.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
@@ -46,7 +46,7 @@ Check check_report(const BufferRequest& request, const Allocation& made) {
                          ") bytes."));
     VIRTACCEL_TRY(expect(made.backing_bytes >= request.bytes, "An allocation of (", request.bytes,
                          ") bytes reports (", made.backing_bytes, ") backing bytes."));
-    VIRTACCEL_TRY(expect(std::has_single_bit(made.alignment) && made.alignment >= request.alignment,
+    VIRTACCEL_TRY(expect(is_power_of_two(made.alignment) && made.alignment >= request.alignment,
                          "An allocation aligned to (", request.alignment,
                          ") reports an alignment of (", made.alignment, ")."));
     const backend::MemoryProperties& is = made.properties;

@@ -1,3 +1,4 @@
+// NOTIDY(header_opening): Highway includes it again for each instruction set.
 // What kernels do at the ends of rows of floats and at the end of a computation: loads and stores
 // of fewer lanes than a vector has, which touch nothing beyond them, and clamps. Included once for
 // each instruction set.
