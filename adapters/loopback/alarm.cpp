@@ -38,8 +38,7 @@ void Alarm::stay_awake(std::uint64_t duration_ns) const {
 void Alarm::sleep(std::uint64_t duration_ns) {
     stay_awake(std::min(duration_ns, awake_max_ns));
     if (duration_ns > awake_max_ns && !raised_.load()) {
-        const std::chrono::nanoseconds duration{
-            std::min(duration_ns - awake_max_ns, sleep_max_ns)};
+        const std::chrono::nanoseconds duration{std::min(duration_ns - awake_max_ns, sleep_max_ns)};
         std::unique_lock lock{mutex_};
         sleeping_.store(true);
         condition_.wait_for(lock, duration, [this] { return raised_.load(); });
