@@ -97,7 +97,8 @@ class CpuBackend {
     [[nodiscard]] backend::SubmitOutcome submit(const backend::Submission& submission);
     // Also ends an event whose time has run out before it started.
     [[nodiscard]] Result<backend::EventStatus> poll(backend::EventHandle event);
-    // BUSY from the moment it runs.
+    // A submission that runs stops at the end of its step; waits for that, but not for long, and
+    // answers BUSY if it goes on.
     [[nodiscard]] Status cancel(backend::EventHandle event);
     // BUSY while pending.
     [[nodiscard]] backend::ReleaseOutcome destroy_event(backend::EventHandle event);

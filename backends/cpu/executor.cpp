@@ -21,8 +21,13 @@ namespace {
 // How long an idle thread looks for work before it sleeps: longer than a guest takes to read its
 // outputs and submit again, shorter than anybody would notice in a load average.
 constexpr std::uint64_t spin_ns = 100'000;
+// How long a caller that cancels waits for the end of a step.
+constexpr std::uint64_t cancel_wait_ns = 2'000'000;
 // How many looks are taken between two looks at the clock.
 constexpr int looks_per_clock = 32;
+
+constexpr backend::EventStatus expired{.phase = EventPhase::failed,
+                                       .error = Status::deadline_expired};
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -121,6 +126,40 @@ bool Executor::withdraw(Event& event, std::uint64_t use, backend::EventStatus st
     return true;
 }
 
+bool Executor::cancel(Event& event, std::uint64_t use) {
+    constexpr backend::EventStatus cancelled{.phase = EventPhase::cancelled};
+    if (withdraw(event, use, cancelled)) {
+        return true;
+    }
+    if (!ask_to_stop(event, use)) {
+        return false;
+    }
+    const auto has_ended = [&event, use] {
+        const auto status = event.cell.status(use);
+        return !status || status->phase != EventPhase::pending;
+    };
+    const std::uint64_t end = host::now_ns() + cancel_wait_ns;
+    while (!has_ended()) {
+        if (host::now_ns() >= end && shall_stop_.exchange(false, std::memory_order_relaxed)) {
+            return false;
+        }
+        // Past the end the wish has been heard: what is left is to write it down.
+        std::this_thread::yield();
+    }
+    return event.cell.status(use) == cancelled;
+}
+
+// True if the event runs; then the wish stands until it is taken back.
+bool Executor::ask_to_stop(const Event& event, std::uint64_t use) {
+    const std::scoped_lock lock{mutex_};
+    const auto status = event.cell.status(use);
+    if (running_ != &event || !status || status->phase != EventPhase::pending) {
+        return false;
+    }
+    shall_stop_.store(true, std::memory_order_relaxed);
+    return true;
+}
+
 // With the mutex held.
 void Executor::unlink(Event& event) {
     (event.previous == nullptr ? first_ : event.previous->next) = event.next;
@@ -137,6 +176,8 @@ Event* Executor::pop() {
     Event& event = *first_;
     unlink(event);
     VIRTACCEL_CHECK(event.cell.claim(event.use));  // `withdraw` decides under the same mutex
+    running_ = &event;
+    shall_stop_.store(false, std::memory_order_relaxed);
     return &event;
 }
 
@@ -163,13 +204,11 @@ void Executor::lead() {
 
 void Executor::run(Event& event, std::uint64_t use) {
     const std::uint64_t start = host::now_ns();
-    Status error = Status::deadline_expired;
+    backend::EventStatus status = expired;
     if (event.deadline_ns == 0 || start < event.deadline_ns) {
         event.program->bind({event.ranges, event.program->slots.size()});
-        error = run_steps(*event.program, event.deadline_ns);
+        status = run_steps(*event.program, event.deadline_ns);
     }
-    const backend::EventStatus status{
-        .phase = error == Status::ok ? EventPhase::complete : EventPhase::failed, .error = error};
     const std::uint64_t end = host::now_ns();
     execution_ns_.fetch_add(end - start, std::memory_order_relaxed);
     const backend::Notifier notifier = notifier_;
@@ -180,19 +219,24 @@ void Executor::run(Event& event, std::uint64_t use) {
     }
 }
 
-// OK, or what ended the steps: DEADLINE_EXPIRED, also if this executor stops; INTERNAL_ERROR.
-Status Executor::run_steps(const Program& program, std::uint64_t deadline_ns) {
+// How the submission ends. One that this executor's end cuts short is nobody's any more.
+backend::EventStatus Executor::run_steps(const Program& program, std::uint64_t deadline_ns) {
     const Frame frame = program.frame();
     begin_sharing();
-    Status status = Status::ok;
+    backend::EventStatus status{.phase = EventPhase::complete};
     for (const auto& step : program.steps) {
+        if (shall_stop_.load(std::memory_order_relaxed) &&
+            shall_stop_.exchange(false, std::memory_order_relaxed)) {
+            status = {.phase = EventPhase::cancelled};
+            break;
+        }
         if (is_stopping_.load(std::memory_order_relaxed) ||
             (deadline_ns != 0 && host::now_ns() >= deadline_ns)) {
-            status = Status::deadline_expired;
+            status = expired;
             break;
         }
         if (!run_step(*step, frame)) {
-            status = Status::internal_error;
+            status = {.phase = EventPhase::failed, .error = Status::internal_error};
             break;
         }
     }

@@ -51,6 +51,10 @@ class Executor {
     // Ends an event that has not begun. False if it has, or is decided.
     [[nodiscard]] bool withdraw(Event& event, std::uint64_t use, backend::EventStatus status);
 
+    // Ends an event that has not begun, or that runs and comes to the end of a step soon. False if
+    // it is decided otherwise, or goes on.
+    [[nodiscard]] bool cancel(Event& event, std::uint64_t use);
+
     // Nanoseconds that submissions have run.
     [[nodiscard]] std::uint64_t execution_ns() const {
         return execution_ns_.load(std::memory_order_relaxed);
@@ -66,7 +70,8 @@ class Executor {
     [[nodiscard]] Event* pop();
     void unlink(Event& event);
     void run(Event& event, std::uint64_t use);
-    [[nodiscard]] Status run_steps(const Program& program, std::uint64_t deadline_ns);
+    [[nodiscard]] backend::EventStatus run_steps(const Program& program, std::uint64_t deadline_ns);
+    [[nodiscard]] bool ask_to_stop(const Event& event, std::uint64_t use);
     [[nodiscard]] bool run_step(Step& step, const Frame& frame);
     [[nodiscard]] bool share(Step& step, const Frame& frame);
     bool run_part();
@@ -84,6 +89,10 @@ class Executor {
     Event* last_ = nullptr;
     bool leader_sleeps_ = false;
     std::atomic<std::uint32_t> queued_ = 0;
+    // What runs, or ran last. Whoever takes the wish to stop it back, or fulfils it, does so by an
+    // exchange.
+    const Event* running_ = nullptr;
+    std::atomic<bool> shall_stop_ = false;
 
     // The step being shared. `step_` and `frame_` change only while no part of it is claimed.
     std::atomic<std::uint64_t> ticket_ = 0;

@@ -87,7 +87,7 @@ class Submitter {
     }
 
     bool cancel(backend::EventHandle handle) {
-        return executor_->withdraw(backend::EventPool<Event>::at(handle), handle.word, cancelled);
+        return executor_->cancel(backend::EventPool<Event>::at(handle), handle.word);
     }
 
     static EventStatus status(backend::EventHandle handle) {
@@ -130,7 +130,46 @@ TEST(Executor, runs_submissions_in_the_order_they_came) {
     EXPECT_EQ(counter.counts[0].load(), 1U);
 }
 
-TEST(Executor, withdraws_what_has_not_begun_and_nothing_else) {
+TEST(Executor, cancels_what_runs_at_the_end_of_its_step) {
+    Submitter submitter;
+    Program program;
+    Gate& gate = add_step<Gate>(program);
+    Counter& counter = add_step<Counter>(program, 1U);
+    Program other;
+    Counter& untouched = add_step<Counter>(other, 1U);
+    // The wait is bounded, so on a busy machine the answer may be no; then it completes.
+    std::uint32_t completed = 0;
+    for (int i = 0; i < 20; ++i) {
+        const auto event = submitter.submit(program);
+        gate.begun.acquire();
+        std::thread opener{[&gate] { gate.may_end.release(); }};
+        const bool is_cancelled = submitter.cancel(event);
+        opener.join();
+        EXPECT_EQ(Submitter::wait(event), is_cancelled ? cancelled : complete);
+        completed += is_cancelled ? 0 : 1;
+        submitter.destroy(event);
+        // The wish does not reach what comes next.
+        EXPECT_EQ(Submitter::wait(submitter.submit(other)), complete);
+    }
+    EXPECT_EQ(counter.counts[0].load(), completed);
+    EXPECT_EQ(untouched.counts[0].load(), 20U);
+}
+
+TEST(Executor, takes_a_wish_back_that_comes_to_nothing) {
+    Submitter submitter;
+    Program program;
+    Gate& gate = add_step<Gate>(program);
+    Counter& counter = add_step<Counter>(program, 1U);
+    const auto event = submitter.submit(program);
+    gate.begun.acquire();
+    EXPECT_FALSE(submitter.cancel(event));
+    gate.may_end.release();
+    EXPECT_EQ(Submitter::wait(event), complete);
+    EXPECT_EQ(counter.counts[0].load(), 1U);
+    EXPECT_FALSE(submitter.cancel(event));
+}
+
+TEST(Executor, withdraws_what_has_not_begun) {
     Submitter submitter;
     Program first;
     Gate& gate = add_step<Gate>(first);
