@@ -1,6 +1,7 @@
 #include "backends/cpu/cpu.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -18,6 +19,7 @@
 #include "host/clock.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/event_pool.h"
 #include "virtaccel/backend/host_buffer.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/bytes.h"
@@ -226,7 +228,7 @@ SubmitOutcome CpuBackend::submit(const backend::Submission& submission) {
 // Puts the bound addresses into a free event; false if there is no memory for them.
 bool CpuBackend::fill(Event& event, std::span<const Binding> bindings) const {
     if (event.ranges_capacity < bindings.size()) {
-        auto* const ranges = memory_.make_array<std::byte*>(bindings.size());
+        auto* const ranges = memory_.make_array<BoundRange>(bindings.size());
         if (ranges == nullptr) {
             return false;
         }
@@ -234,8 +236,9 @@ bool CpuBackend::fill(Event& event, std::span<const Binding> bindings) const {
         event.ranges = ranges;
         event.ranges_capacity = bindings.size();
     }
-    std::ranges::transform(bindings, event.ranges,
-                           [](const Binding& binding) { return bytes_of(binding).data(); });
+    std::ranges::transform(bindings, event.ranges, [](const Binding& binding) {
+        return BoundRange{bytes_of(binding).data()};
+    });
     return true;
 }
 

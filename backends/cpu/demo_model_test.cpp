@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/cpu/program.h"
 #include "backends/cpu/testing/model_run.h"
 #include "backends/cpu/testing/plain.h"
 #include "host/files.h"
@@ -25,9 +26,9 @@ std::vector<std::vector<float>> detect(const std::vector<std::byte>& model,
     std::vector<float> copy = input;
     std::vector<std::vector<float>> outputs{std::vector<float>(std::size_t{896} * 16),
                                             std::vector<float>(896)};
-    const std::vector<std::byte*> ranges{reinterpret_cast<std::byte*>(copy.data()),
-                                         reinterpret_cast<std::byte*>(outputs[0].data()),
-                                         reinterpret_cast<std::byte*>(outputs[1].data())};
+    const std::vector<BoundRange> ranges{{reinterpret_cast<std::byte*>(copy.data())},
+                                         {reinterpret_cast<std::byte*>(outputs[0].data())},
+                                         {reinterpret_cast<std::byte*>(outputs[1].data())}};
     prepared.program->bind(ranges);
     for (const auto& step : prepared.program->steps) {
         for (std::uint32_t part = 0; part < step->parts(); ++part) {

@@ -4,7 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include <dnnl.hpp>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <oneapi/dnnl/dnnl_types.h>
 
 namespace virtaccel::backends::cpu {
 

@@ -25,7 +25,7 @@ struct Event {
     backend::EventCell cell;
     Program* program = nullptr;
     std::uint64_t deadline_ns = 0;  // of host::now_ns(); zero for none
-    std::byte** ranges = nullptr;   // one for each slot of the program; the backend's to free
+    BoundRange* ranges = nullptr;   // one for each slot of the program; the backend's to free
     std::size_t ranges_capacity = 0;
     // The executor's: a place in its queue.
     std::uint64_t use = 0;

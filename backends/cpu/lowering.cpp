@@ -22,6 +22,7 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/tosa/analysis.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu {

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <expected>
 #include <memory>
 #include <new>
 #include <string_view>
 
-#include <dnnl.hpp>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <oneapi/dnnl/dnnl_types.h>
 
 #include "backends/cpu/block.h"
 #include "backends/cpu/lowering.h"

@@ -20,6 +20,11 @@ struct ProgramSlot {
     Access access = Access::read;
 };
 
+// Where the bytes that a submission binds to a slot begin.
+struct BoundRange {
+    std::byte* data = nullptr;
+};
+
 // A value that lies somewhere in the bytes bound to a slot.
 struct SlotValue {
     ValueId value = 0;
@@ -38,9 +43,9 @@ struct Program {
     std::uint64_t resident_bytes = 0;
 
     // Puts a submission's ranges, one for each slot, behind the values that are theirs.
-    void bind(std::span<std::byte* const> ranges) {
+    void bind(std::span<const BoundRange> ranges) {
         for (const SlotValue& bound : slot_values) {
-            addresses[bound.value] = ranges[bound.slot] + bound.offset;
+            addresses[bound.value] = ranges[bound.slot].data + bound.offset;
         }
     }
 

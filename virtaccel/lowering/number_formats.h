@@ -13,7 +13,7 @@ enum class Fp16 : std::uint16_t {};
 enum class Bf16 : std::uint16_t {};
 
 [[nodiscard]] constexpr float to_float(Fp16 value) {
-    const std::uint32_t bits = static_cast<std::uint32_t>(value);
+    const auto bits = static_cast<std::uint32_t>(value);
     const std::uint32_t sign = (bits & 0x8000U) << 16U;
     const std::uint32_t magnitude = bits & 0x7fffU;
     if (magnitude >= 0x7c00U) {  // infinity, NaN

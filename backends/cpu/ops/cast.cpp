@@ -1,5 +1,4 @@
 // CAST between types that the table names.
-#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstdint>

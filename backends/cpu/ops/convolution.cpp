@@ -15,6 +15,7 @@
 #include "backends/cpu/ops/convolution_step.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/ops/padding.h"
+#include "backends/cpu/ops/window.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"

@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/ops/dense_kernels.cpp"
 #include <hwy/foreach_target.h>
 // Must come after foreach_target.h.
+#include <hwy/base.h>
 #include <hwy/highway.h>
 
 #include "backends/cpu/ops/vector_ends.h"

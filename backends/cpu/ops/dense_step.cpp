@@ -8,6 +8,7 @@
 
 #include "backends/cpu/block.h"
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/clamp.h"
 #include "backends/cpu/ops/convolution.h"
 #include "backends/cpu/ops/convolution_step.h"
 #include "backends/cpu/ops/dense_kernels.h"
@@ -62,8 +63,13 @@ class DenseStep : public Step {
         compute_dense(shape_, reinterpret_cast<const float*>(packed_.data()), pixels);
     }
 
+    [[nodiscard]] const Convolution& convolution() const { return convolution_; }
+
     [[nodiscard]] const ImageWindow& window() const { return convolution_.window; }
 
+    [[nodiscard]] const DenseShape& shape() const { return shape_; }
+
+  private:
     Convolution convolution_;
     DenseShape shape_;
     Block packed_;
@@ -77,16 +83,16 @@ class PointwiseStep final : public DenseStep {
 
     bool run(const Frame& frame, std::uint32_t part) noexcept override {
         static constexpr std::int64_t no_offset[] = {0};
-        const std::int64_t tile = dense_tile(shape_);
+        const std::int64_t tile = dense_tile(shape());
         const std::int64_t block =
-            std::max<std::int64_t>(block_floats / shape_.run_length / tile, 1) * tile;
+            std::max<std::int64_t>(block_floats / shape().run_length / tile, 1) * tile;
         const Range range = range_of(
-            convolution_.rows() * static_cast<std::uint64_t>(window().x.output), parts_, part);
+            convolution().rows() * static_cast<std::uint64_t>(window().x.output), parts(), part);
         const auto end = static_cast<std::int64_t>(range.end);
         for (auto pixel = static_cast<std::int64_t>(range.first); pixel < end; pixel += block) {
-            DensePixels pixels{.input = frame.at<const float>(convolution_.input),
-                               .window = pixel * shape_.run_length,
-                               .input_step = shape_.run_length,
+            DensePixels pixels{.input = frame.at<const float>(convolution().input),
+                               .window = pixel * shape().run_length,
+                               .input_step = shape().run_length,
                                .run_offsets = no_offset,
                                .count = std::min(block, end - pixel)};
             locate(frame, pixel, pixels);
@@ -117,7 +123,7 @@ class WindowStep final : public DenseStep {
     void set_edge(ValueId edge) { edge_ = edge; }
 
     bool run(const Frame& frame, std::uint32_t part) noexcept override {
-        const Range range = range_of(convolution_.rows(), parts_, part);
+        const Range range = range_of(convolution().rows(), parts(), part);
         for (auto row = static_cast<std::int64_t>(range.first);
              row < static_cast<std::int64_t>(range.end); ++row) {
             compute_row(frame, part, row);
@@ -127,17 +133,17 @@ class WindowStep final : public DenseStep {
 
   private:
     struct Row {
-        const float* image;
-        std::int64_t y;
+        const float* image = nullptr;
+        std::int64_t y = 0;
         WindowAxis::Taps taps;
-        std::int64_t first_pixel;
+        std::int64_t first_pixel = 0;
     };
 
     void compute_row(const Frame& frame, std::uint32_t part, std::int64_t number) const {
         const WindowAxis& x = window().x;
         const std::int64_t y = number % window().y.output;
         const std::int64_t image_floats = window().y.input * x.input * window().channels;
-        const Row row{.image = frame.at<const float>(convolution_.input) +
+        const Row row{.image = frame.at<const float>(convolution().input) +
                                (number / window().y.output * image_floats),
                       .y = y,
                       .taps = window().y.taps_inside(y),
@@ -165,7 +171,7 @@ class WindowStep final : public DenseStep {
     // The pixels' runs that lie inside the image's height.
     void select_runs(const Row& row, const std::vector<std::int64_t>& offsets,
                      DensePixels& pixels) const {
-        const std::int64_t runs_per_row = shape_.runs / window().y.kernel;
+        const std::int64_t runs_per_row = shape().runs / window().y.kernel;
         pixels.first_run = row.taps.first * runs_per_row;
         pixels.run_offsets = std::span{offsets}.subspan(
             static_cast<std::size_t>(pixels.first_run),
@@ -188,8 +194,8 @@ class WindowStep final : public DenseStep {
     }
 
     struct Pixels {
-        std::int64_t first;
-        std::int64_t count;
+        std::int64_t first = 0;
+        std::int64_t count = 0;
     };
 
     void compute_edge(const Frame& frame, const Row& row, const Pixels& which, float* edge) const {

@@ -11,9 +11,11 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/ops/depthwise_kernels.cpp"
 #include <hwy/foreach_target.h>
 // Must come after foreach_target.h.
+#include <hwy/base.h>
 #include <hwy/highway.h>
 
 #include "backends/cpu/ops/vector_ends.h"
+#include "backends/cpu/ops/window.h"
 
 HWY_BEFORE_NAMESPACE();
 

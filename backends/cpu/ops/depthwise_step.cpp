@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -55,9 +54,10 @@ class RowStep : public Step {
         return reinterpret_cast<const float*>(packed_.data());
     }
 
-    Convolution convolution_;
+    [[nodiscard]] const Convolution& convolution() const { return convolution_; }
 
   private:
+    Convolution convolution_;
     Block packed_;
     std::uint32_t parts_;
 };
@@ -83,8 +83,8 @@ class MultipliedStep final : public RowStep {
 
   private:
     void compute_row(const DepthwiseRow& row) const noexcept override {
-        const ImageWindow& window = convolution_.window;
-        const std::int64_t channels = convolution_.output_channels;
+        const ImageWindow& window = convolution().window;
+        const std::int64_t channels = convolution().output_channels;
         for (std::int64_t x = 0; x < window.x.output; ++x) {
             float* const output = row.output + (x * channels);
             std::copy_n(packed(), channels, output);
@@ -94,7 +94,7 @@ class MultipliedStep final : public RowStep {
     }
 
     void add_taps(const DepthwiseRow& row, std::int64_t x, float* output) const {
-        const ImageWindow& window = convolution_.window;
+        const ImageWindow& window = convolution().window;
         const auto taps_y = window.y.taps_inside(row.y);
         const auto taps_x = window.x.taps_inside(x);
         for (std::int64_t ky = taps_y.first; ky < taps_y.end; ++ky) {
@@ -108,8 +108,8 @@ class MultipliedStep final : public RowStep {
     }
 
     void add_tap(const float* input, std::int64_t tap, float* output) const {
-        const std::int64_t channels = convolution_.output_channels;
-        const std::int64_t multiplier = channels / convolution_.window.channels;
+        const std::int64_t channels = convolution().output_channels;
+        const std::int64_t multiplier = channels / convolution().window.channels;
         const float* const weights = packed() + ((tap + 1) * channels);
         for (std::int64_t c = 0; c < channels; ++c) {
             output[c] += input[c / multiplier] * weights[c];
@@ -117,15 +117,15 @@ class MultipliedStep final : public RowStep {
     }
 
     void finish(const DepthwiseRow& row, std::int64_t x, float* output) const {
-        if (convolution_.residual) {
-            const std::int64_t channels = convolution_.residual->channels;
+        if (convolution().residual) {
+            const std::int64_t channels = convolution().residual->channels;
             for (std::int64_t c = 0; c < channels; ++c) {
                 output[c] += row.residual[(x * channels) + c];
             }
         }
-        if (convolution_.clamp) {
-            std::transform(output, output + convolution_.output_channels, output,
-                           *convolution_.clamp);
+        if (convolution().clamp) {
+            std::transform(output, output + convolution().output_channels, output,
+                           *convolution().clamp);
         }
     }
 };

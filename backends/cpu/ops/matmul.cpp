@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 
-#include <dnnl.hpp>
+#include <oneapi/dnnl/dnnl.h>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <oneapi/dnnl/dnnl_types.h>
 
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/lower.h"

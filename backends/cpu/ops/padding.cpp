@@ -1,7 +1,5 @@
 #include "backends/cpu/ops/padding.h"
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <optional>
 

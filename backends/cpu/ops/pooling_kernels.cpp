@@ -1,15 +1,16 @@
 #include "backends/cpu/ops/pooling_kernels.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/ops/pooling_kernels.cpp"
 #include <hwy/foreach_target.h>
 // Must come after foreach_target.h.
+#include <hwy/base.h>
 #include <hwy/highway.h>
 
 #include "backends/cpu/ops/vector_ends.h"
+#include "backends/cpu/ops/window.h"
 
 HWY_BEFORE_NAMESPACE();
 

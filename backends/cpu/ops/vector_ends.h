@@ -172,11 +172,13 @@ class Column {
     template <bool has_residual, std::size_t p, class Sum>
     HWY_INLINE void store_full(const Sum& sum) const {
         constexpr auto pixel = static_cast<std::int64_t>(p);
-        hn::Vec<D> value = sum.template at<p>();
+        float* const output = output_ + (pixel * output_step_);
         if constexpr (has_residual) {
-            value = hn::Add(value, hn::LoadU(D{}, residual_ + (pixel * residual_step_)));
+            const auto residual = hn::LoadU(D{}, residual_ + (pixel * residual_step_));
+            hn::StoreU(bounds_.apply(hn::Add(sum.template at<p>(), residual)), D{}, output);
+        } else {
+            hn::StoreU(bounds_.apply(sum.template at<p>()), D{}, output);
         }
-        hn::StoreU(bounds_.apply(value), D{}, output_ + (pixel * output_step_));
     }
 
     template <std::size_t p, class Sum>

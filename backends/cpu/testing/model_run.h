@@ -84,7 +84,7 @@ class ModelRun {
         }
         for (const ProgramSlot& slot : prepared_.program->slots) {
             blocks_.emplace_back(slot.bytes + offset, std::byte{0xa5});
-            ranges_.push_back(blocks_.back().data() + offset);
+            ranges_.push_back({blocks_.back().data() + offset});
         }
     }
 
@@ -107,7 +107,7 @@ class ModelRun {
             return *this;
         }
         EXPECT_EQ(bytes.size(), prepared_.program->slots[next_].bytes) << "input " << next_;
-        std::memcpy(ranges_[next_], bytes.data(),
+        std::memcpy(ranges_[next_].data, bytes.data(),
                     std::min(bytes.size(), blocks_[next_].size() - offset));
         ++next_;
         return *this;
@@ -142,7 +142,7 @@ class ModelRun {
         }
         std::vector<T> values(blocks_[number].size() / sizeof(T));
         values.resize((blocks_[number].size() - offset) / sizeof(T));
-        std::memcpy(values.data(), ranges_[number], values.size() * sizeof(T));
+        std::memcpy(values.data(), ranges_[number].data, values.size() * sizeof(T));
         return values;
     }
 
@@ -158,7 +158,7 @@ class ModelRun {
 
     Prepared prepared_;
     std::deque<std::vector<std::byte>> blocks_;
-    std::vector<std::byte*> ranges_;
+    std::vector<BoundRange> ranges_;
     std::size_t next_ = 0;
 };
 
