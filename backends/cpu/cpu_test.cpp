@@ -229,7 +229,7 @@ TEST(CpuBackend, allocates_nothing_for_a_submission_in_a_steady_state) {
 
     struct Counted {
         Memory heap = host::heap();
-        std::uint64_t* count;
+        std::uint64_t* count = nullptr;
     } counted{.count = &allocations};
 
     const Memory memory{
@@ -300,6 +300,7 @@ TEST(CpuBackend, is_prepared_from_several_threads_at_once) {
     Stage stage;
     const auto model = doubling_model();
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&stage, &model] {
             for (int k = 0; k < 10; ++k) {
@@ -343,7 +344,6 @@ TEST(CpuBackend, refuses_foreign_artifacts_and_targets) {
 }
 
 TEST(CpuBackend, refuses_a_model_cut_off_anywhere) {
-    Stage stage;
     const auto model = doubling_model();
     const auto target = testing::target_of(model);
     for (std::size_t size = 0; size < model.size(); ++size) {

@@ -115,9 +115,9 @@ class Submitter {
 TEST(Executor, runs_submissions_in_the_order_they_came) {
     Submitter submitter;
     Program first;
-    Gate& gate = add_step<Gate>(first);
+    auto& gate = add_step<Gate>(first);
     Program second;
-    Counter& counter = add_step<Counter>(second, 1U);
+    auto& counter = add_step<Counter>(second, 1U);
     const auto running = submitter.submit(first);
     const auto waiting = submitter.submit(second);
     gate.begun.acquire();
@@ -133,10 +133,10 @@ TEST(Executor, runs_submissions_in_the_order_they_came) {
 TEST(Executor, cancels_what_runs_at_the_end_of_its_step) {
     Submitter submitter;
     Program program;
-    Gate& gate = add_step<Gate>(program);
-    Counter& counter = add_step<Counter>(program, 1U);
+    auto& gate = add_step<Gate>(program);
+    auto& counter = add_step<Counter>(program, 1U);
     Program other;
-    Counter& untouched = add_step<Counter>(other, 1U);
+    auto& untouched = add_step<Counter>(other, 1U);
     // The wait is bounded, so on a busy machine the answer may be no; then it completes.
     std::uint32_t completed = 0;
     for (int i = 0; i < 20; ++i) {
@@ -158,8 +158,8 @@ TEST(Executor, cancels_what_runs_at_the_end_of_its_step) {
 TEST(Executor, takes_a_wish_back_that_comes_to_nothing) {
     Submitter submitter;
     Program program;
-    Gate& gate = add_step<Gate>(program);
-    Counter& counter = add_step<Counter>(program, 1U);
+    auto& gate = add_step<Gate>(program);
+    auto& counter = add_step<Counter>(program, 1U);
     const auto event = submitter.submit(program);
     gate.begun.acquire();
     EXPECT_FALSE(submitter.cancel(event));
@@ -172,9 +172,9 @@ TEST(Executor, takes_a_wish_back_that_comes_to_nothing) {
 TEST(Executor, withdraws_what_has_not_begun) {
     Submitter submitter;
     Program first;
-    Gate& gate = add_step<Gate>(first);
+    auto& gate = add_step<Gate>(first);
     Program second;
-    Counter& counter = add_step<Counter>(second, 1U);
+    auto& counter = add_step<Counter>(second, 1U);
     const auto running = submitter.submit(first);
     const auto doomed = submitter.submit(second);
     const auto last = submitter.submit(second);
@@ -198,7 +198,7 @@ TEST(Executor, withdraws_what_has_not_begun) {
 TEST(Executor, does_not_begin_what_is_too_late) {
     Submitter submitter;
     Program program;
-    Counter& counter = add_step<Counter>(program, 1U);
+    auto& counter = add_step<Counter>(program, 1U);
     EXPECT_EQ(Submitter::wait(submitter.submit(program, 1)), expired);
     EXPECT_EQ(counter.counts[0].load(), 0U);
 }
@@ -206,8 +206,8 @@ TEST(Executor, does_not_begin_what_is_too_late) {
 TEST(Executor, stops_between_two_steps_when_the_time_is_up) {
     Submitter submitter;
     Program program;
-    Gate& gate = add_step<Gate>(program);
-    Counter& counter = add_step<Counter>(program, 1U);
+    auto& gate = add_step<Gate>(program);
+    auto& counter = add_step<Counter>(program, 1U);
     const std::uint64_t deadline_ns = host::now_ns() + 200'000'000;
     const auto event = submitter.submit(program, deadline_ns);
     // On a machine that is very busy it never begins, which is right too.
@@ -226,8 +226,8 @@ TEST(Executor, ends_a_submission_whose_step_gives_up) {
     for (const std::uint32_t threads : {1U, 2U}) {
         Submitter submitter{threads};
         Program program;
-        Gate& gate = add_step<Gate>(program, false);
-        Counter& counter = add_step<Counter>(program, 2U);
+        auto& gate = add_step<Gate>(program, false);
+        auto& counter = add_step<Counter>(program, 2U);
         const auto event = submitter.submit(program);
         gate.may_end.release();
         EXPECT_EQ(Submitter::wait(event),
@@ -241,6 +241,7 @@ TEST(Executor, runs_every_part_once_however_many_threads_there_are) {
         Submitter submitter{threads};
         Program program;
         std::vector<Counter*> counters;
+        counters.reserve(40);
         for (std::uint32_t i = 0; i < 40; ++i) {
             counters.push_back(&add_step<Counter>(program, 1 + (i * 7)));
         }
@@ -266,7 +267,7 @@ TEST(Executor, notifies_after_every_end) {
              static_cast<std::atomic<std::uint32_t>*>(state)->fetch_add(1);
          }});
     Program blocked;
-    Gate& gate = add_step<Gate>(blocked);
+    auto& gate = add_step<Gate>(blocked);
     const auto running = submitter.submit(blocked);
     const auto doomed = submitter.submit(blocked);
     gate.begun.acquire();
@@ -281,8 +282,8 @@ TEST(Executor, notifies_after_every_end) {
 TEST(Executor, stops_after_the_step_that_runs) {
     Submitter submitter{2};
     Program program;
-    Gate& gate = add_step<Gate>(program);
-    Counter& counter = add_step<Counter>(program, 4U);
+    auto& gate = add_step<Gate>(program);
+    auto& counter = add_step<Counter>(program, 4U);
     static_cast<void>(submitter.submit(program));
     static_cast<void>(submitter.submit(program));
     gate.begun.acquire();

@@ -1,6 +1,6 @@
 #include "virtaccel/lowering/broadcast.h"
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

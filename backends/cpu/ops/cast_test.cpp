@@ -1,5 +1,4 @@
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>

@@ -1,9 +1,10 @@
-#include "backends/cpu/ops/convolution.h"
-
+// CONV2D and DEPTHWISE_CONV2D, alone and with what their steps take along.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "backends/cpu/testing/instruction_sets.h"
 #include "backends/cpu/testing/model_run.h"
 #include "backends/cpu/testing/plain.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/types.h"
@@ -47,17 +49,18 @@ Image image_of(std::vector<std::int32_t> shape, std::uint32_t seed = 1) {
 
 Filter filter_of(const Image& input, std::int32_t channels, Axis y, Axis x) {
     Numbers numbers{7};
-    const auto taps = static_cast<std::size_t>(y.kernel * x.kernel * input.channels * channels);
+    const std::int32_t taps = y.kernel * x.kernel * input.channels * channels;
     return {.y = y,
             .x = x,
             .channels = channels,
-            .weights = numbers.take(taps),
+            .weights = numbers.take(static_cast<std::size_t>(taps)),
             .bias = numbers.take(static_cast<std::size_t>(channels))};
 }
 
 Filter depthwise_filter_of(const Image& input, std::int32_t multiplier, Axis y, Axis x) {
     Filter filter = filter_of(input, multiplier, y, x);
-    filter.bias = Numbers{9}.take(static_cast<std::size_t>(input.channels * multiplier));
+    const std::int32_t channels = input.channels * multiplier;
+    filter.bias = Numbers{9}.take(static_cast<std::size_t>(channels));
     return filter;
 }
 
@@ -105,21 +108,17 @@ void check_depthwise(const Image& input, const Filter& filter, std::uint32_t thr
 
 // Every kind of window along one axis of `size` that TOSA takes.
 std::vector<Axis> windows(std::int32_t size) {
+    constexpr std::int32_t kernels[] = {1, 2, 3, 5};
     std::vector<Axis> found;
-    for (const std::int32_t kernel : {1, 2, 3, 5}) {
-        for (const std::int32_t stride : {1, 2, 3}) {
-            for (const std::int32_t dilation : {1, 2}) {
-                for (std::int32_t before = 0; before <= 2; ++before) {
-                    const Axis axis{.kernel = kernel,
-                                    .stride = stride,
-                                    .dilation = dilation,
-                                    .before = before,
-                                    .after = (before + 1) % 3};
-                    if (axis.fits(size)) {
-                        found.push_back(axis);
-                    }
-                }
-            }
+    for (std::int32_t i = 0; i < 4 * 3 * 2 * 3; ++i) {
+        const std::int32_t before = i % 3;
+        const Axis axis{.kernel = kernels[i / 18],
+                        .stride = 1 + (i / 6 % 3),
+                        .dilation = 1 + (i / 3 % 2),
+                        .before = before,
+                        .after = (before + 1) % 3};
+        if (axis.fits(size)) {
+            found.push_back(axis);
         }
     }
     return found;

@@ -1,9 +1,7 @@
-#include "backends/cpu/ops/copy.h"
-
+// Operators that move elements, and slots that several of them share.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,7 +24,7 @@ using Floats = std::vector<float>;
 
 Floats counted(std::size_t count) {
     Floats numbers(count);
-    std::iota(numbers.begin(), numbers.end(), 0.0F);
+    std::ranges::generate(numbers, [next = 0.0F]() mutable { return next++; });
     return numbers;
 }
 

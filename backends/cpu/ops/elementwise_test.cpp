@@ -1,10 +1,11 @@
-#include "backends/cpu/ops/elementwise.h"
-
+// Elementwise operators of one, two and three inputs.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -110,7 +111,7 @@ TEST(MaximumAndMinimum, let_nan_win_or_lose_as_they_are_told) {
         const float kept = ignores ? 2.0F : nan;
         for (std::size_t lane = 0; lane < 20; ++lane) {
             std::vector<float> a(20, 1.0F);
-            std::vector<float> b(20, 2.0F);
+            const std::vector<float> b(20, 2.0F);
             std::vector<float> larger(20, 2.0F);
             std::vector<float> smaller(20, 1.0F);
             a[lane] = nan;
@@ -162,8 +163,8 @@ TEST(Select, moves_elements_of_every_size) {
         ModelRun run{builder};
         const auto bytes = static_cast<std::size_t>(*tosa::byte_count(dtype, 4));
         const std::size_t size = bytes / 4;
-        std::vector<std::uint8_t> yes_bytes(bytes, 1);
-        std::vector<std::uint8_t> no_bytes(bytes, 0);
+        const std::vector<std::uint8_t> yes_bytes(bytes, 1);
+        const std::vector<std::uint8_t> no_bytes(bytes, 0);
         run.input(std::vector<std::uint8_t>{1, 0, 0, 1}).input(yes_bytes).input(no_bytes);
         std::vector<std::uint8_t> wanted(bytes, 0);
         std::fill_n(wanted.begin(), size, std::uint8_t{1});

@@ -58,25 +58,25 @@ std::vector<float> pool(Op op, const Image& input, const tosa::PoolAttribute& at
 // The pixels under each window that lie inside the image, in order; `end` makes one of them.
 template <class End>
 std::vector<float> plain_pool(const Image& input, const Axis& y, const Axis& x, End end) {
-    std::vector<float> output;
-    for (std::int32_t n = 0; n < input.batch; ++n) {
-        for (std::int32_t oy = 0; oy < y.positions(input.height); ++oy) {
-            for (std::int32_t ox = 0; ox < x.positions(input.width); ++ox) {
-                for (std::int32_t c = 0; c < input.channels; ++c) {
-                    std::vector<float> inside;
-                    for (std::int32_t tap = 0; tap < y.kernel * x.kernel; ++tap) {
-                        const std::int32_t iy = (oy * y.stride) - y.before + (tap / x.kernel);
-                        const std::int32_t ix = (ox * x.stride) - x.before + (tap % x.kernel);
-                        if (input.is_inside(iy, ix)) {
-                            inside.push_back(input.at(n, iy, ix, c));
-                        }
-                    }
-                    output.push_back(end(inside));
-                }
-            }
-        }
-    }
-    return output;
+    const Image size{.batch = input.batch,
+                     .height = y.positions(input.height),
+                     .width = x.positions(input.width),
+                     .channels = input.channels,
+                     .pixels = {}};
+    return testing::filled(
+               size,
+               [&](const testing::Position& at) {
+                   std::vector<float> inside;
+                   for (std::int32_t tap = 0; tap < y.kernel * x.kernel; ++tap) {
+                       const std::int32_t iy = (at.y * y.stride) - y.before + (tap / x.kernel);
+                       const std::int32_t ix = (at.x * x.stride) - x.before + (tap % x.kernel);
+                       if (input.is_inside(iy, ix)) {
+                           inside.push_back(input.at(at.n, iy, ix, at.c));
+                       }
+                   }
+                   return end(inside);
+               })
+        .pixels;
 }
 
 float largest(const std::vector<float>& inside) {

@@ -1,14 +1,10 @@
-#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "backends/cpu/testing/model_run.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/types.h"

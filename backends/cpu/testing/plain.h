@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "virtaccel/tosa/attributes.h"
+#include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu::testing {
 
@@ -57,7 +58,8 @@ struct Image {
 
     [[nodiscard]] std::size_t index(std::int32_t n, std::int32_t y, std::int32_t x,
                                     std::int32_t c) const {
-        return static_cast<std::size_t>((((((n * height) + y) * width) + x) * channels) + c);
+        const std::int32_t index = (((((n * height) + y) * width) + x) * channels) + c;
+        return static_cast<std::size_t>(index);
     }
 
     [[nodiscard]] std::vector<std::int32_t> shape() const {
@@ -100,71 +102,93 @@ struct Filter {
     }
 };
 
-[[nodiscard]] inline Image plain_conv2d(const Image& input, const Filter& filter) {
-    Image output{.batch = input.batch,
-                 .height = filter.y.positions(input.height),
-                 .width = filter.x.positions(input.width),
-                 .channels = filter.channels,
-                 .pixels = {}};
-    for (std::int32_t n = 0; n < output.batch; ++n) {
-        for (std::int32_t oy = 0; oy < output.height; ++oy) {
-            for (std::int32_t ox = 0; ox < output.width; ++ox) {
-                for (std::int32_t o = 0; o < output.channels; ++o) {
-                    const auto channel = static_cast<std::size_t>(o);
-                    double sum = filter.bias[filter.bias.size() == 1 ? 0 : channel];
-                    std::size_t weight =
-                        channel * static_cast<std::size_t>(filter.y.kernel * filter.x.kernel *
-                                                           input.channels);
-                    for (std::int32_t ky = 0; ky < filter.y.kernel; ++ky) {
-                        for (std::int32_t kx = 0; kx < filter.x.kernel; ++kx) {
-                            for (std::int32_t i = 0; i < input.channels; ++i) {
-                                const std::int32_t y = (oy * filter.y.stride) - filter.y.before +
-                                                       (ky * filter.y.dilation);
-                                const std::int32_t x = (ox * filter.x.stride) - filter.x.before +
-                                                       (kx * filter.x.dilation);
-                                sum += static_cast<double>(input.at(n, y, x, i)) *
-                                       static_cast<double>(filter.weights[weight++]);
-                            }
-                        }
-                    }
-                    output.pixels.push_back(static_cast<float>(sum));
-                }
-            }
-        }
+// Where one element of an image is.
+struct Position {
+    std::int32_t n = 0;
+    std::int32_t y = 0;
+    std::int32_t x = 0;
+    std::int32_t c = 0;
+};
+
+[[nodiscard]] inline Position position_of(const Image& image, std::size_t index) {
+    const auto i = static_cast<std::int32_t>(index);
+    return {.n = i / image.channels / image.width / image.height,
+            .y = i / image.channels / image.width % image.height,
+            .x = i / image.channels % image.width,
+            .c = i % image.channels};
+}
+
+// An image of what `value(position)` makes of each of its positions.
+template <class Value>
+[[nodiscard]] Image filled(Image image, Value value) {
+    image.pixels.clear();
+    for (std::size_t i = 0; i < image.size(); ++i) {
+        image.pixels.push_back(value(position_of(image, i)));
     }
-    return output;
+    return image;
+}
+
+// The image, without pixels, that `filter` makes of `input`.
+[[nodiscard]] inline Image filtered_size(const Image& input, const Filter& filter,
+                                         std::int32_t channels) {
+    return {.batch = input.batch,
+            .height = filter.y.positions(input.height),
+            .width = filter.x.positions(input.width),
+            .channels = channels,
+            .pixels = {}};
+}
+
+// What tap `ky`, `kx` of `filter` sees of channel `channel` of `input` at an output position.
+struct Tap {
+    std::int32_t ky = 0;
+    std::int32_t kx = 0;
+    std::int32_t channel = 0;
+};
+
+[[nodiscard]] inline double seen(const Image& input, const Filter& filter, const Position& at,
+                                 const Tap& tap) {
+    const std::int32_t y =
+        (at.y * filter.y.stride) - filter.y.before + (tap.ky * filter.y.dilation);
+    const std::int32_t x =
+        (at.x * filter.x.stride) - filter.x.before + (tap.kx * filter.x.dilation);
+    return static_cast<double>(input.at(at.n, y, x, tap.channel));
+}
+
+[[nodiscard]] inline double bias_of(const Filter& filter, std::int32_t channel) {
+    return static_cast<double>(
+        filter.bias[filter.bias.size() == 1 ? 0 : static_cast<std::size_t>(channel)]);
+}
+
+[[nodiscard]] inline Image plain_conv2d(const Image& input, const Filter& filter) {
+    const std::int32_t window = filter.y.kernel * filter.x.kernel * input.channels;
+    return filled(filtered_size(input, filter, filter.channels), [&](const Position& at) {
+        double sum = bias_of(filter, at.c);
+        for (std::int32_t i = 0; i < window; ++i) {
+            const Tap tap{.ky = i / input.channels / filter.x.kernel,
+                          .kx = i / input.channels % filter.x.kernel,
+                          .channel = i % input.channels};
+            const std::int32_t weight = (at.c * window) + i;
+            sum += seen(input, filter, at, tap) *
+                   static_cast<double>(filter.weights[static_cast<std::size_t>(weight)]);
+        }
+        return static_cast<float>(sum);
+    });
 }
 
 [[nodiscard]] inline Image plain_depthwise(const Image& input, const Filter& filter) {
-    Image output{.batch = input.batch,
-                 .height = filter.y.positions(input.height),
-                 .width = filter.x.positions(input.width),
-                 .channels = input.channels * filter.channels,
-                 .pixels = {}};
-    for (std::int32_t n = 0; n < output.batch; ++n) {
-        for (std::int32_t oy = 0; oy < output.height; ++oy) {
-            for (std::int32_t ox = 0; ox < output.width; ++ox) {
-                for (std::int32_t o = 0; o < output.channels; ++o) {
-                    const auto channel = static_cast<std::size_t>(o);
-                    double sum = filter.bias[filter.bias.size() == 1 ? 0 : channel];
-                    for (std::int32_t ky = 0; ky < filter.y.kernel; ++ky) {
-                        for (std::int32_t kx = 0; kx < filter.x.kernel; ++kx) {
-                            const std::int32_t y =
-                                (oy * filter.y.stride) - filter.y.before + (ky * filter.y.dilation);
-                            const std::int32_t x =
-                                (ox * filter.x.stride) - filter.x.before + (kx * filter.x.dilation);
-                            const auto weight = static_cast<std::size_t>(
-                                (((ky * filter.x.kernel) + kx) * output.channels) + o);
-                            sum += static_cast<double>(input.at(n, y, x, o / filter.channels)) *
-                                   static_cast<double>(filter.weights[weight]);
-                        }
-                    }
-                    output.pixels.push_back(static_cast<float>(sum));
-                }
-            }
+    const std::int32_t channels = input.channels * filter.channels;
+    return filled(filtered_size(input, filter, channels), [&](const Position& at) {
+        double sum = bias_of(filter, at.c);
+        for (std::int32_t i = 0; i < filter.y.kernel * filter.x.kernel; ++i) {
+            const Tap tap{.ky = i / filter.x.kernel,
+                          .kx = i % filter.x.kernel,
+                          .channel = at.c / filter.channels};
+            const std::int32_t weight = (i * channels) + at.c;
+            sum += seen(input, filter, at, tap) *
+                   static_cast<double>(filter.weights[static_cast<std::size_t>(weight)]);
         }
-    }
-    return output;
+        return static_cast<float>(sum);
+    });
 }
 
 // Within a few roundings of sums of numbers up to one.
