@@ -30,8 +30,8 @@ struct ResizeAxis {
         std::int64_t after = 0;
         std::int64_t rest = 0;
 
-        [[nodiscard]] std::int64_t nearest(std::int64_t n) const {
-            return 2 * rest >= n ? after : before;
+        [[nodiscard]] std::int64_t nearest(std::int64_t parts) const {
+            return 2 * rest >= parts ? after : before;
         }
     };
 
