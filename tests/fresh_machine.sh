@@ -2,8 +2,9 @@
 # Proves that a command works where nothing is installed: makes a minimal Debian bookworm with git
 # in a folder, clones this project into it and runs ./run there. Needs root and debootstrap.
 #
-# The one thing to know: how the network is reached (package mirror, certificates, pip settings) is
-# taken from this machine, since it is no part of the project.
+# The mounts lie in a namespace of their own, which ends with this script: who removes the folder
+# removes the folder alone, never the devices of this machine. How the network is reached (package
+# mirror, certificates, pip settings) is taken from this machine, since it is no part of the project.
 set -euo pipefail
 
 [ $# -ge 2 ] || {
@@ -13,6 +14,10 @@ set -euo pipefail
 folder=$(realpath -m "$1")
 shift
 project=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
+
+if [ "${VIRTACCEL_OWN_MOUNTS-no}" != yes ]; then
+    VIRTACCEL_OWN_MOUNTS=yes exec unshare --mount --propagation private "$0" "$folder" "$@"
+fi
 
 mirror() {
     # apt puts the words in, not the shell.
@@ -31,8 +36,15 @@ if [ ! -d "$folder/project" ]; then
     cp -L /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/"
     git clone --quiet "$project" "$folder/project"
 fi
-mountpoint -q "$folder/proc" || mount -t proc proc "$folder/proc"
-mountpoint -q "$folder/dev" || mount --rbind /dev "$folder/dev"
+mount -t proc proc "$folder/proc"
+mount -t tmpfs -o mode=755 devices "$folder/dev"
+for device in null zero full random urandom tty; do
+    : >"$folder/dev/$device"
+    mount --bind "/dev/$device" "$folder/dev/$device"
+done
+ln -s /proc/self/fd "$folder/dev/fd"
+mkdir "$folder/dev/shm"
+mount -t tmpfs -o mode=1777 shared "$folder/dev/shm"
 
 # Only what pip and proxies need of this machine's environment goes in.
 mapfile -t settings < <(env | grep -iE '^(PIP_[A-Z_]+|https?_proxy|no_proxy)=' || true)
