@@ -58,6 +58,23 @@ function(virtaccel_tests name)
   virtaccel_add_test(${name} "${deps};${arg_LIBS}" ${arg_SOURCES})
 endfunction()
 
+# virtaccel_example(<name> DEPS ... PRINTS <line>): an executable <name> in example_bin/ out of
+# main.cpp; a test expects that line of it.
+function(virtaccel_example name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRINTS" "DEPS")
+  virtaccel_check_existence(${name} ${arg_DEPS})
+  virtaccel_target_names(deps ${arg_DEPS})
+  add_executable(virtaccel_${name}_example main.cpp)
+  set_target_properties(
+    virtaccel_${name}_example PROPERTIES OUTPUT_NAME ${name}
+                                         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/example_bin)
+  target_link_libraries(virtaccel_${name}_example PRIVATE ${deps} virtaccel_options)
+  if(VIRTACCEL_TESTS)
+    add_test(NAME examples/${name} COMMAND virtaccel_${name}_example)
+    set_tests_properties(examples/${name} PROPERTIES PASS_REGULAR_EXPRESSION "^${arg_PRINTS}\n$")
+  endif()
+endfunction()
+
 # virtaccel_benchmark(<name> DEPS ... SOURCES ... [LIBS ...]): an executable <name> in bench_bin/.
 function(virtaccel_benchmark name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;SOURCES;LIBS")
@@ -184,6 +201,8 @@ function(virtaccel_add_test module libraries)
   set_target_properties(${target}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                                   ${PROJECT_BINARY_DIR}/test_bin)
   target_link_libraries(${target}_test PRIVATE ${libraries} virtaccel_options GTest::gtest_main)
+  # A test is compiled more often than it runs, and what it tests is optimised all the same.
+  target_compile_options(${target}_test PRIVATE $<$<CONFIG:Debug>:-O0>)
   gtest_discover_tests(${target}_test DISCOVERY_MODE PRE_TEST TEST_PREFIX "${module}/"
                        PROPERTIES TIMEOUT 300)
 endfunction()

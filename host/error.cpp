@@ -22,7 +22,7 @@ std::unexpected<Error> system_error(const SystemFailure& failure, int code) {
     message += system_words(code);
     message += "; ";
     message += failure.advice;
-    message += ".";
+    message += '.';
     return error(std::move(message));
 }
 

@@ -4,7 +4,7 @@
 #
 # The mounts lie in a namespace of their own, which ends with this script: who removes the folder
 # removes the folder alone, never the devices of this machine. How the network is reached (package
-# mirror, certificates, pip settings) is taken from this machine, since it is no part of the project.
+# mirror, certificates, pip settings) is taken from this machine: it is no part of the project.
 set -euo pipefail
 
 [ $# -ge 2 ] || {

@@ -1,6 +1,7 @@
 #include "adapters/loopback/alarm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>

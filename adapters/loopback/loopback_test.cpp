@@ -276,7 +276,7 @@ TEST(Loopback, says_so_when_there_is_no_memory_and_leaves_none_behind) {
         const auto made = Loopback::make(memory.memory(), factory.get(), small());
         done = made.has_value();
         if (!done) {
-            EXPECT_TRUE(made.error().message.ends_with("."));
+            EXPECT_TRUE(made.error().message.ends_with('.'));
             EXPECT_EQ(memory.live_blocks(), 0U);
         }
     }

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <expected>
 #include <span>
+#include <string>
 
 #include "adapters/stdio/framing.h"
 #include "host/error.h"

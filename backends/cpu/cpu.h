@@ -4,7 +4,6 @@
 // buffers and hands over to a worker thread, and neither of them allocates.
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,7 +11,6 @@
 #include <string_view>
 
 #include "backends/cpu/executor.h"
-#include "backends/cpu/program.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/event_pool.h"

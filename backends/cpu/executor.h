@@ -15,7 +15,6 @@
 #include "backends/cpu/step.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/event_pool.h"
-#include "virtaccel/base/status.h"
 
 namespace virtaccel::backends::cpu {
 

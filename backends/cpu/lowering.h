@@ -10,13 +10,13 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/block.h"
 #include "backends/cpu/program.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/base/memory.h"
-#include "virtaccel/base/result.h"
 #include "virtaccel/tosa/analysis.h"
 #include "virtaccel/tosa/graph.h"
 

@@ -2,7 +2,7 @@
 // Which operators this backend runs: one row for each, with the element types it takes and how it
 // becomes steps.
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <string_view>
 

@@ -12,7 +12,6 @@
 #include "bench/protocol/fixture.h"
 #include "bench/protocol/report.h"
 #include "virtaccel/backend/any_backend.h"
-#include "virtaccel/base/id.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"

@@ -11,7 +11,6 @@
 #include "bench/protocol/taken.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/id.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/device/device.h"
 #include "virtaccel/device/endpoint.h"
 #include "virtaccel/wire/commands.h"

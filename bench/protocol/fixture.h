@@ -3,9 +3,7 @@
 // device.
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/device/options.h"

@@ -14,6 +14,7 @@
 #include "bench/protocol/taken.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/guest/chain.h"
 #include "virtaccel/guest/client.h"
 #include "virtaccel/guest/handle.h"
 #include "virtaccel/guest/requests.h"
@@ -134,10 +135,12 @@ class FullCases {
         guest::Client& client = rig.client();
         const auto context = rig.create_context();
         std::vector<guest::BufferHandle> buffers;
+        buffers.reserve(count);
         for (std::uint32_t i = 0; i < count; ++i) {
             buffers.push_back(rig.allocate(context, 64));
         }
         std::vector<guest::Binding> bindings;
+        bindings.reserve(count);
         for (std::uint32_t i = 0; i < count; ++i) {
             bindings.push_back({.slot = reversed ? count - 1 - i : i,
                                 .access = Access::read,

@@ -12,10 +12,10 @@
 #include "host/memory.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/status.h"
-#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/chain.h"
 #include "virtaccel/guest/client.h"
 #include "virtaccel/guest/handle.h"
+#include "virtaccel/guest/requests.h"
 #include "virtaccel/wire/commands.h"
 
 namespace virtaccel::bench {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 
 #include "bench/protocol/cases.h"
 #include "bench/protocol/compare.h"

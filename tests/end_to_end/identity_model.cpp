@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "host/error.h"
 #include "host/files.h"
 #include "virtaccel/tosa/builder.h"
-#include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/types.h"
 
 int main(int argc, char** argv) {

@@ -46,6 +46,7 @@ class Child {
         std::vector<std::string> words{VIRTACCEL_PROGRAM};
         words.insert(words.end(), arguments.begin(), arguments.end());
         std::vector<char*> argv;
+        argv.reserve(words.size() + 1);
         for (auto& word : words) {
             argv.push_back(word.data());
         }

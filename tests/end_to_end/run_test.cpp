@@ -1,6 +1,7 @@
 // `virtaccel run` as a user meets it: exit codes, messages, and what it leaves in the folder.
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "tests/end_to_end/process.h"
 #include "tools/virtaccel/npy.h"
+#include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/testing/models.h"
 #include "virtaccel/tosa/types.h"

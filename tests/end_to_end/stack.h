@@ -2,20 +2,12 @@
 // A whole stack in one process for tests: session, client, split ring, device and a backend, all of
 // whose memory comes from one place.
 
-#include <cstdint>
-#include <expected>
 #include <span>
 #include <string>
 
 #include "adapters/loopback/loopback.h"
-#include "host/error.h"
-#include "virtaccel/backend/any_backend.h"
-#include "virtaccel/base/memory.h"
-#include "virtaccel/base/result.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"
-#include "virtaccel/guest/requests.h"
-#include "virtaccel/guest/session.h"
 
 namespace virtaccel::end_to_end {
 

@@ -90,9 +90,8 @@ TEST(Info, tells_what_a_guest_is_told_of_each_backend) {
           "protocol                    1.0\n", "max_request_bytes           16777216\n",
           "uuid                        76697274-696f-2d61-6363-656c6d6f636b\n",
           "class                       NPU\n",
-          "capabilities                host-visible memory, device-local memory, event "
-          "cancellation, shared memory\n",
-          "max_buffer_bytes            4096\n"}) {
+          "capabilities                host-visible memory, device-local memory, ",
+          "event cancellation, shared memory\n", "max_buffer_bytes            4096\n"}) {
         EXPECT_NE(text.out.find(line), std::string::npos) << line << " in\n" << text.out;
     }
     for (const std::string backend : {"cpu", "mock", "null"}) {

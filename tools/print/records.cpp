@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "virtaccel/base/id.h"
@@ -93,7 +94,7 @@ RecordData describe() {
     return record;
 }
 
-std::string tail_name(wire::Tail tail) {
+std::string_view tail_name(wire::Tail tail) {
     switch (tail) {
         case wire::Tail::none:
             return "none";
@@ -133,9 +134,9 @@ CommandData describe_command(const Row& row) {
             .name = std::string(row.name),
             .doc = std::string(row.doc),
             .request = record_name<Request>(),
-            .request_tail = tail_name(row.request_tail),
+            .request_tail = std::string{tail_name(row.request_tail)},
             .reply = record_name<Reply>(),
-            .reply_tail = tail_name(row.reply_tail),
+            .reply_tail = std::string{tail_name(row.reply_tail)},
             .reply_bytes = sizeof(wire::ResponseHeader) + wire::fixed_bytes<Reply>,
             .refusals = describe_refusals(row.refusals)};
 }

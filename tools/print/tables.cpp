@@ -227,20 +227,20 @@ std::string c_header() {
     for (const Constant& constant : constants) {
         text += fmt::format("#define VIRTACCEL_{} {:#x}\n", constant.name, constant.value);
     }
-    text += "\n";
+    text += '\n';
     for (const CommandData& command : commands()) {
         text += fmt::format("#define VIRTACCEL_OP_{} {:#06x}\n", command.name, command.opcode);
     }
-    text += "\n";
+    text += '\n';
     for (const StatusRow& row : status_rows) {
         text += fmt::format("#define VIRTACCEL_STATUS_{} {}\n", row.name,
                             static_cast<unsigned>(row.status));
     }
-    text += "\n";
+    text += '\n';
     for (const RecordData& record : distinct_records()) {
         text += fmt::format("#define VIRTACCEL_{}_BYTES {}\n", upper(record.name), record.bytes);
     }
-    text += "\n";
+    text += '\n';
     for (const RecordData& record : distinct_records()) {
         text += c_struct(record);
     }

@@ -58,6 +58,7 @@ check_printed() {
 }
 
 check_tidy() {
+    install_python tools/tidy/requirements.txt
     configure tidy
     build tidy virtaccel_generated
     step check-tidy "Running clang-tidy" "$venv/bin/python" tools/tidy/clang_tidy.py build/tidy

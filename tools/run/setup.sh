@@ -7,7 +7,7 @@ packages_build=(
     libgtest-dev libhwy-dev libpng-dev nlohmann-json3-dev
     ca-certificates python3 python3-venv
 )
-packages_check=(clang-19 clang-format-19 clang-tidy-19 g++-mingw-w64-x86-64-posix git shellcheck)
+packages_check=(clang-19 clang-format-19 g++-mingw-w64-x86-64-posix git shellcheck)
 packages_fuzz=(clang-19 libclang-rt-19-dev)
 
 # The private Python that scripts run in.
@@ -76,7 +76,7 @@ make_venv() {
 # install_python <requirements file>: again only when the file has changed.
 install_python() {
     local requirements=$1
-    local stamp=$venv/installed.txt
+    local stamp=$venv/installed-${requirements//\//-}
     cmp -s "$requirements" "$stamp" && return
     step pip "Installing Python packages ($requirements)" \
         "$venv/bin/pip" install --disable-pip-version-check --requirement "$requirements"

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/limited_backend.h"

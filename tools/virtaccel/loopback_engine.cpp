@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "tools/virtaccel/refusals.h"
 #include "tools/virtaccel/slot_buffers.h"
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/base/result.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"
 #include "virtaccel/guest/requests.h"

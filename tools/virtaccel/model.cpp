@@ -1,10 +1,7 @@
 #include "tools/virtaccel/model.h"
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/core.h>

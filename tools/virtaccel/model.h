@@ -2,10 +2,8 @@
 // A TOSA model from a file: its bytes, what it binds, and the target it is for.
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tools/virtaccel/failure.h"

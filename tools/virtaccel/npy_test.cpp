@@ -1,7 +1,6 @@
 #include "tools/virtaccel/npy.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,12 +1,9 @@
 // The only file that sees the JSON library.
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "tools/virtaccel/identity_words.h"

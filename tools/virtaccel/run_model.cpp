@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <expected>
 #include <memory>
 #include <optional>
 #include <span>

@@ -2,6 +2,7 @@
 // What both ways of running a model ask of a buffer behind one of its slots.
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 
 #include "tools/virtaccel/model.h"

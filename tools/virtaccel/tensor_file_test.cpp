@@ -7,10 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "host/error.h"
 #include "tools/virtaccel/npy.h"
 #include "virtaccel/tosa/types.h"
 

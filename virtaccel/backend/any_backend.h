@@ -9,6 +9,7 @@
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/result.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 
 namespace virtaccel::backend {

@@ -198,7 +198,8 @@ struct Notifier {
 // submit          starts a program; see SubmitOutcome
 // poll            an event's state, or DEVICE_LOST
 // cancel          OK: cancelled. BUSY: already terminal. UNSUPPORTED: cannot
-// destroy_event   a terminal event only
+// destroy_event   a terminal event only, without changing what it is: BUSY while it is pending, and
+//                 DEVICE_LOST, with nothing destroyed, if that is what it failed with
 // set_notifier    may be ignored by a backend whose events end inside its calls
 //
 // DEVICE_LOST from any of them makes the whole instance discard-only. The end of an instance gives

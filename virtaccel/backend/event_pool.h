@@ -120,8 +120,8 @@ class EventPool {
         return *static_cast<Record*>(event.object);
     }
 
-    // Destroys a terminal event; anything else is rejected: BUSY if it is pending, STALE_OBJECT if
-    // it is destroyed already.
+    // Destroys a terminal event; anything else is rejected: BUSY if it is pending, DEVICE_LOST if
+    // it failed with that, STALE_OBJECT if it is destroyed already.
     [[nodiscard]] ReleaseOutcome destroy(EventHandle event) {
         Record& record = at(event);
         const auto status = record.cell.status(event.word);
@@ -130,6 +130,9 @@ class EventPool {
         }
         if (status->phase == EventPhase::pending) {
             return ReleaseOutcome::rejected(Status::busy);
+        }
+        if (status->error == Status::device_lost) {
+            return ReleaseOutcome::rejected(Status::device_lost);
         }
         record.cell.close();
         records_.give(&record);

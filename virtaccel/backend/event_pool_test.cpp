@@ -1,8 +1,6 @@
 #include "virtaccel/backend/event_pool.h"
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <thread>
 
@@ -118,6 +116,15 @@ TEST(EventPool, destroys_only_what_has_ended) {
     EXPECT_EQ(pool.live(), 0U);
     EXPECT_EQ(pool.destroy(event).status, Status::stale_object);
     EXPECT_EQ(pool.live(), 0U);
+}
+
+TEST(EventPool, keeps_an_event_that_failed_with_a_lost_device) {
+    EventPool<Record> pool{host::heap()};
+    const EventHandle event = pool.publish(*pool.take());
+    EXPECT_TRUE(EventPool<Record>::at(event).cell.decide(
+        event.word, {.phase = EventPhase::failed, .error = Status::device_lost}));
+    EXPECT_EQ(pool.destroy(event).status, Status::device_lost);
+    EXPECT_EQ(pool.live(), 1U);
 }
 
 TEST(EventPool, allocates_nothing_in_steady_state) {

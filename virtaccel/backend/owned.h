@@ -60,7 +60,7 @@ template <class Maker>
     requires std::is_invocable_r_v<Result<AnyBackend>, Maker&>
 [[nodiscard]] BackendFactory factory_from(Maker& maker) {
     return {
-        .state = &maker,
+        .state = static_cast<void*>(&maker),
         .make = [](void* state) -> Result<AnyBackend> { return (*static_cast<Maker*>(state))(); },
     };
 }

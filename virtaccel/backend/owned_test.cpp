@@ -1,6 +1,5 @@
 #include "virtaccel/backend/owned.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -11,7 +10,6 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/bytes.h"
-#include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/memory.h"

@@ -1,8 +1,8 @@
 #include <cstdint>
-#include <utility>
 
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
+#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_case_list.h"
 #include "virtaccel/conformance/backend_rig.h"
 #include "virtaccel/conformance/caller.h"

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 #include "virtaccel/conformance/backend_case_list.h"
 #include "virtaccel/conformance/subject.h"

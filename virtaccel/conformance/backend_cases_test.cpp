@@ -10,7 +10,9 @@
 
 #include "backends/null/null.h"
 #include "host/memory.h"
+#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/owned.h"
+#include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/base/vocabulary.h"

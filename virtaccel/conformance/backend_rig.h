@@ -1,6 +1,7 @@
 #pragma once
 // One instance of a backend under test with a device over it, in the hands of a case.
 
+#include <expected>
 #include <utility>
 
 #include "virtaccel/backend/contract.h"

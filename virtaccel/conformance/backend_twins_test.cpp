@@ -28,7 +28,6 @@
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/mock/forwarding.h"
 #include "virtaccel/mock/reference.h"
-#include "virtaccel/mock/reference_artifact.h"
 
 namespace virtaccel::conformance {
 
@@ -38,7 +37,6 @@ using backend::Allocation;
 using backend::Artifact;
 using backend::BufferHandle;
 using backend::BufferRequest;
-using backend::Certainty;
 using backend::ContextHandle;
 using backend::Diagnostics;
 using backend::EventHandle;
@@ -225,6 +223,7 @@ struct RoundsUp : Forwarding {
         return status;
     }
 
+  private:
     std::uint64_t bytes_ = 0;
 };
 
@@ -372,6 +371,7 @@ struct SharesBuffers : Forwarding {
         return Forwarding::free(buffer);
     }
 
+  private:
     std::map<std::uint32_t, std::pair<Allocation, int>> shared_;
 };
 
@@ -393,6 +393,7 @@ struct ChangesItsMind : Forwarding {
         return status;
     }
 
+  private:
     int seen_ = 0;
 };
 

@@ -13,8 +13,8 @@
 
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/id.h"
+#include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
-#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/device_under_test.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/wire/commands.h"

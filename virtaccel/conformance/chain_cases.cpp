@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
@@ -17,6 +16,7 @@
 #include "virtaccel/conformance/probes.h"
 #include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/verdict.h"
+#include "virtaccel/queue/driver_ring.h"
 #include "virtaccel/queue/testing/chains.h"
 #include "virtaccel/queue/testing/raw_ends.h"
 #include "virtaccel/wire/commands.h"

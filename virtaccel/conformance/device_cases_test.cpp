@@ -1,7 +1,5 @@
 #include "virtaccel/conformance/device_cases.h"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 
 #include "virtaccel/base/result.h"
@@ -42,11 +43,12 @@ void Flights::launch(const Bytes& frame, std::size_t capacity) {
 Check Flights::collect() {
     while (const auto used = ring_->driver().next_used()) {
         // The latest first: a head is used again by a later flight.
-        const auto found = std::find_if(
-            flights_.rbegin(), flights_.rend(),
-            [&](const Flight& flight) { return flight.head == used->id && !flight.reply; });
-        VIRTACCEL_TRY(expect(found != flights_.rend(), "The device completes the chain (", used->id,
-                             "), which is not under way."));
+        auto latest_first = std::views::reverse(flights_);
+        const auto found = std::ranges::find_if(latest_first, [&](const Flight& flight) {
+            return flight.head == used->id && !flight.reply;
+        });
+        VIRTACCEL_TRY(expect(found != latest_first.end(), "The device completes the chain (",
+                             used->id, "), which is not under way."));
         found->reply = read_reply(found->response, used->bytes);
     }
     return {};

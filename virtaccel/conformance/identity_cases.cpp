@@ -1,7 +1,5 @@
-#include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
@@ -14,7 +12,6 @@
 #include "virtaccel/conformance/backend_rig.h"
 #include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/reserved_intent.h"
-#include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/wire/commands.h"
@@ -22,8 +19,6 @@
 #include "virtaccel/wire/records.h"
 
 namespace virtaccel::conformance::cases {
-
-using wire::Opcode;
 
 namespace {
 

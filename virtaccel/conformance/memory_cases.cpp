@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
+#include <string_view>
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
@@ -100,6 +99,14 @@ Check check_buffer(AnyBackend& backend, ContextHandle context, const BufferReque
     return {};
 }
 
+Check check_usages(AnyBackend& backend, ContextHandle context, BufferRequest request) {
+    for (const Usage usage : {transfer, usage_known}) {
+        request.usage = usage;
+        VIRTACCEL_TRY(check_buffer(backend, context, request));
+    }
+    return {};
+}
+
 Check check_domain(const BackendSubject& subject, MemoryDomain domain) {
     auto backend = subject.factory.make(subject.factory.state);
     VIRTACCEL_TRY(expect(backend.has_value(), "The factory makes no backend."));
@@ -111,13 +118,11 @@ Check check_domain(const BackendSubject& subject, MemoryDomain domain) {
     VIRTACCEL_TRY(expect(context.has_value(), "A fresh backend creates no context."));
     for (const std::uint64_t bytes : {1U, 63U, 64U, 4096U, 65539U}) {
         for (const std::uint64_t alignment : {1U, 64U, 4096U}) {
-            for (const Usage usage : {transfer, usage_known}) {
-                const BufferRequest request{.bytes = std::min(bytes, identity.limits.buffer_bytes),
-                                            .alignment = alignment,
-                                            .domain = domain,
-                                            .usage = usage};
-                VIRTACCEL_TRY(check_buffer(*backend, *context, request));
-            }
+            VIRTACCEL_TRY(check_usages(*backend, *context,
+                                       {.bytes = std::min(bytes, identity.limits.buffer_bytes),
+                                        .alignment = alignment,
+                                        .domain = domain,
+                                        .usage = {}}));
         }
     }
     return expect(backend->destroy_context(*context).certainty == Certainty::done,

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "virtaccel/backend/any_backend.h"
@@ -148,6 +147,15 @@ Check check_access(BackendRig& rig, const Scene& scene) {
     return {};
 }
 
+Check check_all_segmentations(BackendRig& rig) {
+    for (const std::size_t piece_bytes : {1U, 3U, 7U, 64U, 4096U}) {
+        if (rig.sample().artifact.size() / piece_bytes <= pieces_max) {
+            VIRTACCEL_TRY(check_segmented(rig, piece_bytes));
+        }
+    }
+    return {};
+}
+
 // What only the backend can know: that the bindings are not those of the program.
 Check check_foreign_bindings(BackendRig& rig, const Scene& scene) {
     const auto good = rig.bindings_of(scene);
@@ -169,7 +177,7 @@ Check check_foreign_bindings(BackendRig& rig, const Scene& scene) {
 }
 
 // The ranges that are bound are those that are used, and nothing is copied on the way.
-Check check_bound_ranges(BackendRig& rig, Scene scene) {
+Check check_bound_ranges(BackendRig& rig, const Scene& scene) {
     constexpr std::uint64_t margin = 256;
     Caller& caller = rig.caller();
     const Usage transfer = Usage{UsageBit::transfer_source} | UsageBit::transfer_destination;
@@ -269,12 +277,7 @@ Check program_segmented_artifact_bounds(const BackendSubject& subject) {
         VIRTACCEL_TRY(rig.need_sample());
         VIRTACCEL_TRY(check_resident_bytes(subject));
         VIRTACCEL_TRY(check_refused_artifacts(rig));
-        for (const std::size_t piece_bytes : {1U, 3U, 7U, 64U, 4096U}) {
-            if (rig.sample().artifact.size() / piece_bytes <= pieces_max) {
-                VIRTACCEL_TRY(check_segmented(rig, piece_bytes));
-            }
-        }
-        return {};
+        return check_all_segmentations(rig);
     });
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "virtaccel/conformance/device_under_test.h"
 #include "virtaccel/conformance/flight.h"
 #include "virtaccel/conformance/stage.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/queue/driver_ring.h"
 #include "virtaccel/queue/port.h"

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"

@@ -1,5 +1,6 @@
 #include "virtaccel/conformance/ring_device.h"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,9 @@
 #include "virtaccel/device/endpoint.h"
 #include "virtaccel/device/options.h"
 #include "virtaccel/device/pending_load.h"
+#include "virtaccel/device/processor.h"
 #include "virtaccel/mock/fault.h"
+#include "virtaccel/queue/device_ring.h"
 #include "virtaccel/queue/memory_map.h"
 #include "virtaccel/queue/port.h"
 #include "virtaccel/queue/ring_layout.h"

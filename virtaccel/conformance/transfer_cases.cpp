@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
+#include <vector>
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
@@ -67,21 +67,34 @@ Check check_whole_buffer(AnyBackend& backend, BufferHandle buffer, const Bytes& 
                   "A read writes beside its pieces.");
 }
 
+// A write of `bytes` (fewer at the end of the buffer) to `offset`, in pieces of `every` bytes.
+struct Cut {
+    std::size_t every;
+    std::size_t offset;
+    std::size_t bytes;
+};
+
+// Makes the cut write in the buffer and in `model`, which is what the buffer has to hold.
+Check check_cut(AnyBackend& backend, BufferHandle buffer, Bytes& model, const Cut& cut,
+                std::size_t seed) {
+    Bytes bytes = pattern_of(std::min(cut.bytes, buffer_bytes - cut.offset), seed);
+    std::ranges::copy(bytes, model.begin() + static_cast<std::ptrdiff_t>(cut.offset));
+    const auto pieces = cut_with_gaps(bytes, cut.every);
+    Reader source{PieceList::of(pieces)};
+    VIRTACCEL_TRY(expect_status("A write from pieces", backend.write(buffer, cut.offset, source),
+                                Status::ok));
+    VIRTACCEL_TRY(expect(source.remaining() == 0, "A write leaves (", source.remaining(),
+                         ") bytes of its source unread."));
+    return check_whole_buffer(backend, buffer, model, cut.every);
+}
+
 Check check_pieces(AnyBackend& backend, BufferHandle buffer) {
     Bytes model(buffer_bytes);
     std::size_t seed = 0;
     for (const std::size_t every : {1U, 2U, 3U, 7U, 16U, 64U, 97U}) {
         for (const std::size_t offset : {0U, 1U, 5U, 33U, 96U}) {
             for (const std::size_t size : {std::size_t{1}, std::size_t{13}, buffer_bytes}) {
-                Bytes bytes = pattern_of(std::min(size, buffer_bytes - offset), ++seed);
-                std::ranges::copy(bytes, model.begin() + static_cast<std::ptrdiff_t>(offset));
-                const auto pieces = cut_with_gaps(bytes, every);
-                Reader source{PieceList::of(pieces)};
-                VIRTACCEL_TRY(expect_status("A write from pieces",
-                                            backend.write(buffer, offset, source), Status::ok));
-                VIRTACCEL_TRY(expect(source.remaining() == 0, "A write leaves (",
-                                     source.remaining(), ") bytes of its source unread."));
-                VIRTACCEL_TRY(check_whole_buffer(backend, buffer, model, every));
+                VIRTACCEL_TRY(check_cut(backend, buffer, model, {every, offset, size}, ++seed));
             }
         }
     }

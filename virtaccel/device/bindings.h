@@ -7,9 +7,7 @@
 
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/bytes.h"
-#include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/device/frame.h"
 #include "virtaccel/device/references.h"
 #include "virtaccel/wire/records.h"

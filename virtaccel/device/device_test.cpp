@@ -13,9 +13,7 @@
 
 #include "host/memory.h"
 #include "virtaccel/backend/any_backend.h"
-#include "virtaccel/backend/contract.h"
 #include "virtaccel/base/id.h"
-#include "virtaccel/base/memory.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/device/ids.h"
@@ -30,7 +28,6 @@ namespace {
 
 using testing::default_options;
 using testing::DeviceRig;
-using testing::Operation;
 using testing::ScriptedBackend;
 using wire::Opcode;
 

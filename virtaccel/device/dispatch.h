@@ -2,17 +2,18 @@
 // From a checked header to its handler and back to a response. The jump table is made from the
 // command table, so that a row without a handler does not compile.
 
-#include <array>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "virtaccel/base/id.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/device/device.h"
 #include "virtaccel/device/frame.h"
 #include "virtaccel/wire/commands.h"
+#include "virtaccel/wire/records.h"
 
 namespace virtaccel::device {
 

@@ -5,8 +5,7 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/device/core.h"
 #include "virtaccel/device/frame.h"
-#include "virtaccel/device/handlers.h"
-#include "virtaccel/wire/commands.h"
+#include "virtaccel/device/handlers.h"  // IWYU pragma: keep, the concept looks for them
 
 namespace virtaccel::device {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "virtaccel/backend/any_backend.h"
+#include "virtaccel/backend/contract.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/device/device.h"
 #include "virtaccel/device/options.h"

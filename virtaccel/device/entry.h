@@ -2,13 +2,10 @@
 // What the device knows of each live object. An entry stays at its address for as long as the
 // device lives, so entries point at each other: children at parents, events at what they retain.
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/id.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/device/references.h"
 

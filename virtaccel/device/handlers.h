@@ -3,13 +3,14 @@
 // protocol's order, then the backend. A command of the table without a handler here does not
 // compile (dispatch.h). A handler changes no state unless its answer replies or the backend failed.
 
-#include <optional>
-
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
+#include "virtaccel/base/status.h"
+#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/device/core.h"
 #include "virtaccel/device/frame.h"
-#include "virtaccel/wire/commands.h"
+#include "virtaccel/device/object_table.h"
 #include "virtaccel/wire/records.h"
 
 namespace virtaccel::device {

@@ -2,7 +2,6 @@
 // is not called, nothing leaks, and the same request succeeds when there is memory again.
 #include "host/memory.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -4,7 +4,6 @@
 // that holds one needs no check of its own.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 

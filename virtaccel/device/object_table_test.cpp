@@ -1,5 +1,6 @@
 #include "virtaccel/device/object_table.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

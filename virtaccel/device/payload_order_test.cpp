@@ -1,6 +1,5 @@
 // The order in which payloads are judged (spec §5, first order table). Each fault alone gets its
 // status; of two neighbours in the table, made together, the earlier one answers.
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,10 +13,10 @@
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
-#include "virtaccel/device/options.h"
 #include "virtaccel/device/testing/device_rig.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::device {
 namespace {

@@ -1,7 +1,6 @@
 #include "virtaccel/device/pending_load.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

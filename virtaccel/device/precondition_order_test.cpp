@@ -1,5 +1,5 @@
 // The order of objects, quotas and preconditions (spec §5, second order table).
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "virtaccel/base/id.h"
 #include "virtaccel/device/entry.h"
 
 namespace virtaccel::device {

@@ -11,7 +11,6 @@
 
 #include "host/memory.h"
 #include "virtaccel/base/id.h"
-#include "virtaccel/base/memory.h"
 #include "virtaccel/device/bounded_memory.h"
 #include "virtaccel/device/entry.h"
 

@@ -99,20 +99,14 @@ template <class Kind>
     return Status::device_lost;
 }
 
-// OK if nothing keeps `object` from being released.
+// True if other objects stand on `object`. Whether an event has ended is the backend's to say: to
+// ask by polling could be what ends it.
 template <class Kind>
-[[nodiscard]] Status may_release(Core& core, Live<Kind> object) {
+[[nodiscard]] bool is_used(const Entry<Kind>& object) {
     if constexpr (std::is_same_v<Kind, EventKind>) {
-        const auto status = observe(core, object);
-        if (status != Status::ok) {
-            return status;
-        }
-        if (object->known.error == Status::device_lost) {
-            return Status::device_lost;
-        }
-        return is_terminal(object->known) ? Status::ok : Status::busy;
+        return false;
     } else {
-        return object->users == 0 ? Status::ok : Status::busy;
+        return object.users != 0;
     }
 }
 
@@ -123,10 +117,7 @@ template <class Kind>
     if (!object) {
         return object.error();
     }
-    if (const auto status = may_release(core, *object); status != Status::ok) {
-        return status;
-    }
-    return release(core, *object);
+    return is_used(**object) ? Status::busy : release(core, *object);
 }
 
 }  // namespace virtaccel::device

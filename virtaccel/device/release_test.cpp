@@ -8,11 +8,9 @@
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
-#include "virtaccel/device/options.h"
+#include "virtaccel/device/frame.h"
 #include "virtaccel/device/testing/device_rig.h"
 #include "virtaccel/device/testing/scripted_backend.h"
-#include "virtaccel/wire/commands.h"
-#include "virtaccel/wire/records.h"
 
 namespace virtaccel::device {
 namespace {

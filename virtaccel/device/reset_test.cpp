@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -14,6 +14,7 @@
 #include "virtaccel/device/frame.h"
 #include "virtaccel/device/handlers.h"
 #include "virtaccel/device/object_table.h"
+#include "virtaccel/device/references.h"
 #include "virtaccel/device/release.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"

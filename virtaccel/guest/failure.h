@@ -2,6 +2,7 @@
 // Why an operation did not succeed. The one thing to know: `kind` says what still holds afterwards
 // and so what a caller may do next; `status` and `cause` are for telling a person.
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <span>

@@ -4,7 +4,6 @@
 // know: no command is in flight when a member function returns.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <utility>

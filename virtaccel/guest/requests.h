@@ -8,7 +8,6 @@
 #include <span>
 #include <type_traits>
 
-#include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"

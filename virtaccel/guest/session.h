@@ -25,6 +25,7 @@
 #include <span>
 #include <utility>
 
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,11 +15,12 @@
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"
-#include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/session.h"
+#include "virtaccel/guest/testing/client_rig.h"
 #include "virtaccel/guest/testing/fake_device.h"
 #include "virtaccel/guest/testing/scripted_port.h"
 #include "virtaccel/wire/commands.h"
+#include "virtaccel/wire/records.h"
 
 namespace virtaccel::guest {
 namespace {

@@ -79,7 +79,7 @@ void store_bytes(std::byte* shared, const std::byte* source, std::size_t bytes) 
 void move_bytes(std::byte* target, const std::byte* source, std::size_t bytes) {
     // A part is read whole before it is written, from the end that the other range does not reach
     // first.
-    std::array<std::byte, 1024> part;
+    std::array<std::byte, 1024> part{};
     const bool forward =
         std::bit_cast<std::uintptr_t>(target) <= std::bit_cast<std::uintptr_t>(source);
     for (std::size_t done = 0; done < bytes;) {

@@ -6,6 +6,7 @@
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
+#include "virtaccel/mock/forwarding.h"
 
 namespace virtaccel::mock {
 

@@ -1,8 +1,7 @@
 #include "virtaccel/mock/fault.h"
 
 #include <array>
-#include <cstddef>
-#include <utility>
+#include <cstdint>
 
 #include <gtest/gtest.h>
 

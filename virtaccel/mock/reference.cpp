@@ -227,10 +227,6 @@ Status Reference::cancel(EventHandle event) {
 }
 
 ReleaseOutcome Reference::destroy_event(EventHandle event) {
-    constexpr EventStatus lost{.phase = EventPhase::failed, .error = Status::device_lost};
-    if (Events::at(event).cell.status(event.word) == lost) {
-        return ReleaseOutcome::rejected(Status::device_lost);
-    }
     return events_.destroy(event);
 }
 

@@ -272,7 +272,7 @@ TEST(Reference, lets_the_harness_complete_the_oldest_first) {
     Bench bench{{.complete_at = CompleteAt::never}};
     const auto buffer = bench.buffer(1);
     std::vector<EventHandle> events;
-    for (const std::uint8_t operand : {'1', '2', '3'}) {
+    for (const auto operand : std::to_array<std::uint8_t>({'1', '2', '3'})) {
         const auto program = bench.load({.operation = Operation::fill, .operand = operand});
         events.push_back(bench.submit(program, {bind(buffer, 0, Access::write, {0, 1})}).event);
     }

@@ -165,7 +165,7 @@ TEST(MemoryMap, of_identity_takes_a_pointer_for_its_address) {
 TEST(MemoryMap, explains_each_refusal_in_its_own_sentence) {
     for (const MapRefusal refusal :
          {MapRefusal::empty, MapRefusal::wraps, MapRefusal::overlaps, MapRefusal::full}) {
-        EXPECT_TRUE(explain(refusal).ends_with("."));
+        EXPECT_TRUE(explain(refusal).ends_with('.'));
         EXPECT_NE(explain(refusal), "The memory region is refused.");
     }
 }

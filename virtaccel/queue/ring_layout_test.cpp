@@ -80,7 +80,7 @@ TEST(RingLayout, explains_each_refusal_in_its_own_sentence) {
     for (const RingRefusal refusal :
          {RingRefusal::bad_size, RingRefusal::misaligned, RingRefusal::outside_memory,
           RingRefusal::bad_chain_limit, RingRefusal::out_of_memory}) {
-        EXPECT_TRUE(explain(refusal).ends_with("."));
+        EXPECT_TRUE(explain(refusal).ends_with('.'));
         EXPECT_NE(explain(refusal), "The ring is refused.");
     }
 }

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <variant>
 
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"

@@ -6,15 +6,11 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include "virtaccel/base/result.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/tosa/graph.h"
-#include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/types.h"
 

@@ -3,10 +3,7 @@
 // thing to know: a rule may trust `verify` (counts, attribute kinds, dimensions of at least one)
 // and the row's element types, and nothing else.
 
-#include <cstdint>
 #include <optional>
-#include <span>
-#include <string_view>
 
 #include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/refusal.h"

@@ -46,16 +46,19 @@ class Matmul final : public Step {
           arguments_{{{DNNL_ARG_SRC, operands_[0].memory.get()},
                       {DNNL_ARG_WEIGHTS, operands_[1].memory.get()},
                       {DNNL_ARG_DST, operands_[2].memory.get()},
-                      {DNNL_ARG_SCRATCHPAD, operands_[3].memory.get()}}} {}
+                      {DNNL_ARG_SCRATCHPAD, operands_[3].memory.get()}}},
+          primitive_handle_(primitive_.get()),
+          stream_handle_(stream_.get()) {}
 
     bool run(const Frame& frame, std::uint32_t /*part*/) noexcept override {
-        for (const Operand& operand : operands_) {
-            if (dnnl_memory_set_data_handle(operand.memory.get(),
-                                            frame.at<std::byte>(operand.value)) != dnnl_success) {
+        for (std::size_t i = 0; i < operands_.size(); ++i) {
+            if (dnnl_memory_set_data_handle(arguments_[i].memory,
+                                            frame.at<std::byte>(operands_[i].value)) !=
+                dnnl_success) {
                 return false;
             }
         }
-        return dnnl_primitive_execute(primitive_.get(), stream_.get(),
+        return dnnl_primitive_execute(primitive_handle_, stream_handle_,
                                       static_cast<int>(arguments_.size()),
                                       arguments_.data()) == dnnl_success;
     }
@@ -70,6 +73,9 @@ class Matmul final : public Step {
     dnnl::stream stream_;
     std::array<Operand, 4> operands_;
     std::array<dnnl_exec_arg_t, 4> arguments_;
+    // What owns them above could only throw when it is asked.
+    dnnl_primitive_t primitive_handle_;
+    dnnl_stream_t stream_handle_;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #pragma once
 // PAD operators that need no step of their own, because their reader can see the edge itself.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 

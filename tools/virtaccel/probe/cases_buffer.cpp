@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tools/virtaccel/probe/cases.h"
+#include "tools/virtaccel/probe/probe.h"
 #include "tools/virtaccel/probe/request.h"
 #include "tools/virtaccel/probe/world.h"
 #include "virtaccel/base/id.h"

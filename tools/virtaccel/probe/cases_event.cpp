@@ -1,7 +1,7 @@
 // Events, what they retain, and resets.
 
 #include <array>
-#include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -12,9 +12,9 @@
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
-#include "virtaccel/mock/reference_artifact.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::cli::probe {
 namespace {

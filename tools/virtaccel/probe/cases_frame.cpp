@@ -1,13 +1,13 @@
 // GET_DEVICE_INFO, the frame itself, and what all commands of one object have in common.
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "tools/virtaccel/probe/cases.h"
+#include "tools/virtaccel/probe/probe.h"
 #include "tools/virtaccel/probe/request.h"
 #include "tools/virtaccel/probe/world.h"
 #include "virtaccel/base/id.h"
@@ -16,6 +16,7 @@
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/convert.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::cli::probe {
 namespace {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tools/virtaccel/probe/cases.h"
+#include "tools/virtaccel/probe/probe.h"
 #include "tools/virtaccel/probe/request.h"
 #include "tools/virtaccel/probe/world.h"
 #include "virtaccel/base/id.h"

@@ -1,5 +1,6 @@
 // Submissions: what the mock's four operations do, and every way to be refused.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "tools/virtaccel/probe/cases.h"
+#include "tools/virtaccel/probe/probe.h"
 #include "tools/virtaccel/probe/request.h"
 #include "tools/virtaccel/probe/world.h"
 #include "virtaccel/base/id.h"

@@ -7,10 +7,11 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "adapters/stdio/framing.h"
 #include "tools/virtaccel/probe/peer.h"
 #include "tools/virtaccel/probe/request.h"
 #include "virtaccel/base/id.h"

@@ -16,7 +16,6 @@
 #include "host/memory.h"
 #include "tools/virtaccel/probe/cases.h"
 #include "tools/virtaccel/probe/peer.h"
-#include "tools/virtaccel/probe/request.h"
 #include "tools/virtaccel/probe/world.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/owned.h"

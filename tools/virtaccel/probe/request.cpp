@@ -1,7 +1,6 @@
 #include "tools/virtaccel/probe/request.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "virtaccel/wire/records.h"

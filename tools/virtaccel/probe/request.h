@@ -1,12 +1,11 @@
 #pragma once
 // A request frame to be sent, right or wrong. Starts out right; `with_…` and `plus` bend it.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "virtaccel/base/id.h"

@@ -1,8 +1,8 @@
 #include "tools/virtaccel/probe/session_case.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <string_view>
 
 #include "adapters/stdio/driver_stream.h"
@@ -11,6 +11,7 @@
 #include "tools/virtaccel/probe/probe.h"
 #include "tools/virtaccel/probe/request.h"
 #include "tools/virtaccel/probe/world.h"
+#include "virtaccel/base/result.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"
 #include "virtaccel/guest/requests.h"

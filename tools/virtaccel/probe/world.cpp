@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "host/clock.h"
 #include "tools/virtaccel/probe/probe.h"

@@ -2,12 +2,10 @@
 // What the cases share: a probe, and short ways to make the objects that a check needs. The one
 // thing to know: every case starts on an empty device, so none cleans up behind itself.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "tools/virtaccel/probe/probe.h"
 #include "tools/virtaccel/probe/request.h"

@@ -10,7 +10,6 @@
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/chain.h"

@@ -12,7 +12,6 @@
 
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/testing/client_rig.h"
 #include "virtaccel/guest/testing/scripted_port.h"
