@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <span>
 #include <string>
 #include <vector>
@@ -89,7 +90,7 @@ int failed(const char* what, const guest::Failure& failure) {
 
 }  // namespace
 
-int main() {
+int main() try {
     const auto& heap = virtaccel::host::heap();
     auto make_cpu = [&heap] { return virtaccel::backends::cpu::make(heap); };
     auto device =
@@ -108,4 +109,6 @@ int main() {
     (void)std::printf("%g %g %g %g\n", static_cast<double>((*y)[0]), static_cast<double>((*y)[1]),
                       static_cast<double>((*y)[2]), static_cast<double>((*y)[3]));
     return 0;
+} catch (const std::exception& thrown) {
+    return failed("The program", std::string{thrown.what()});
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <ranges>
 #include <span>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/ring_device.h"
 #include "virtaccel/conformance/testing/tampering_device.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/queue/ring_memory.h"

@@ -14,7 +14,6 @@
 #include "virtaccel/conformance/reserved_intent.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
-#include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/convert.h"
 #include "virtaccel/wire/records.h"
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "virtaccel/backend/any_backend.h"
@@ -24,10 +23,10 @@
 #include "virtaccel/device/processor.h"
 #include "virtaccel/mock/fault.h"
 #include "virtaccel/queue/device_ring.h"
+#include "virtaccel/queue/driver_ring.h"
 #include "virtaccel/queue/memory_map.h"
 #include "virtaccel/queue/port.h"
 #include "virtaccel/queue/ring_layout.h"
-#include "virtaccel/queue/ring_memory.h"
 #include "virtaccel/queue/testing/raw_ends.h"
 #include "virtaccel/wire/records.h"
 

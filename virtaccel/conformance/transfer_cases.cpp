@@ -88,15 +88,23 @@ Check check_cut(AnyBackend& backend, BufferHandle buffer, Bytes& model, const Cu
     return check_whole_buffer(backend, buffer, model, cut.every);
 }
 
+std::vector<Cut> all_cuts() {
+    std::vector<Cut> cuts;
+    for (const std::size_t every : {1U, 2U, 3U, 7U, 16U, 64U, 97U}) {
+        for (const std::size_t offset : {0U, 1U, 5U, 33U, 96U}) {
+            for (const std::size_t bytes : {std::size_t{1}, std::size_t{13}, buffer_bytes}) {
+                cuts.push_back({.every = every, .offset = offset, .bytes = bytes});
+            }
+        }
+    }
+    return cuts;
+}
+
 Check check_pieces(AnyBackend& backend, BufferHandle buffer) {
     Bytes model(buffer_bytes);
     std::size_t seed = 0;
-    for (const std::size_t every : {1U, 2U, 3U, 7U, 16U, 64U, 97U}) {
-        for (const std::size_t offset : {0U, 1U, 5U, 33U, 96U}) {
-            for (const std::size_t size : {std::size_t{1}, std::size_t{13}, buffer_bytes}) {
-                VIRTACCEL_TRY(check_cut(backend, buffer, model, {every, offset, size}, ++seed));
-            }
-        }
+    for (const Cut& cut : all_cuts()) {
+        VIRTACCEL_TRY(check_cut(backend, buffer, model, cut, ++seed));
     }
     return {};
 }

@@ -10,7 +10,6 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/device/core.h"
 #include "virtaccel/device/entry.h"
-#include "virtaccel/device/handlers.h"
 #include "virtaccel/device/ledger.h"
 #include "virtaccel/device/object_table.h"
 #include "virtaccel/device/references.h"
