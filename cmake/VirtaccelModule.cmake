@@ -15,8 +15,9 @@
 # header of a module not named in DEPS is not found.
 include(${CMAKE_CURRENT_LIST_DIR}/Arrows.cmake)
 
-# What a user runs, without the tests; and what has to be written before sources can be read.
+# What a user runs, without the tests; the benchmarks; and what has to be written before sources can be read.
 add_custom_target(virtaccel_programs)
+add_custom_target(virtaccel_benchmarks)
 add_custom_target(virtaccel_generated)
 
 set(virtaccel_freestanding_modules base wire queue guest device backend mock)
@@ -85,6 +86,7 @@ function(virtaccel_benchmark name)
     virtaccel_${name}_bench PROPERTIES OUTPUT_NAME ${name}
                                        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench_bin)
   target_link_libraries(virtaccel_${name}_bench PRIVATE ${deps} ${arg_LIBS} virtaccel_options)
+  add_dependencies(virtaccel_benchmarks virtaccel_${name}_bench)
 endfunction()
 
 macro(virtaccel_arrow module)
