@@ -15,7 +15,8 @@
 # header of a module not named in DEPS is not found.
 include(${CMAKE_CURRENT_LIST_DIR}/Arrows.cmake)
 
-# What a user runs, without the tests; the benchmarks; and what has to be written before sources can be read.
+# What a user runs, without the tests; the benchmarks; what has to be written before sources can be
+# read.
 add_custom_target(virtaccel_programs)
 add_custom_target(virtaccel_benchmarks)
 add_custom_target(virtaccel_generated)
