@@ -146,7 +146,7 @@ class Column {
           lanes_(std::min(all_lanes, output.channels - output.channel)),
           residual_step_(residual.channels),
           residual_lanes_(std::min(all_lanes, residual.channels - residual.channel)) {
-        if (residual_lanes_ > 0) {
+        if (residual.data != nullptr && residual_lanes_ > 0) {
             residual_ = residual.data + residual.channel;
         }
     }
