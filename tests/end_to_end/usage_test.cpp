@@ -37,7 +37,7 @@ TEST(Usage, is_wrong_without_a_command_or_with_an_unknown_one) {
     expect_wrong_usage({},
                        "The command line is wrong (A subcommand is required); see virtaccel "
                        "--help.");
-    EXPECT_EQ(run_virtaccel({"dance"}).code, 2);
+    expect_wrong_usage({"dance"}, "There is no command (dance); see virtaccel --help.");
 }
 
 TEST(Usage, is_wrong_with_unknown_options_and_values_out_of_range) {

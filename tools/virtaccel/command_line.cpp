@@ -240,6 +240,11 @@ int end(const Failure& reason) {
 
 // What a parser says of a wrong command line, as one sentence.
 Failure usage_failure(const CLI::App& parser, const CLI::Error& error) {
+    const auto unknown = parser.remaining();
+    if (parser.get_subcommands().empty() && !unknown.empty()) {
+        return Failure{fmt::format("There is no command ({}); see virtaccel --help.", unknown[0]),
+                       Exit::usage};
+    }
     std::string what = error.what();
     while (what.ends_with('.') || what.ends_with('\n')) {
         what.pop_back();
