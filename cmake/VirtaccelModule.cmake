@@ -21,6 +21,11 @@ add_custom_target(virtaccel_programs)
 add_custom_target(virtaccel_benchmarks)
 add_custom_target(virtaccel_generated)
 
+# The tests that start threads: what ThreadSanitizer can see something in. Their label is `threads`.
+set(virtaccel_threaded_modules queue backend mock device host adapters/loopback adapters/stdio
+                               backends/cpu end_to_end)
+add_custom_target(virtaccel_threaded_tests)
+
 set(virtaccel_freestanding_modules base wire queue guest device backend mock)
 
 # virtaccel_module(<name> ...): a library in virtaccel/<name>/ or host/, target virtaccel_<name>.
@@ -206,8 +211,13 @@ function(virtaccel_add_test module libraries)
   target_link_libraries(${target}_test PRIVATE ${libraries} virtaccel_options GTest::gtest_main)
   # A test is compiled more often than it runs, and what it tests is optimised all the same.
   target_compile_options(${target}_test PRIVATE $<$<CONFIG:Debug>:-O0>)
+  set(labels)
+  if(module IN_LIST virtaccel_threaded_modules)
+    set(labels LABELS threads)
+    add_dependencies(virtaccel_threaded_tests ${target}_test)
+  endif()
   gtest_discover_tests(${target}_test DISCOVERY_MODE PRE_TEST TEST_PREFIX "${module}/"
-                       PROPERTIES TIMEOUT 300)
+                       PROPERTIES TIMEOUT 300 ${labels})
 endfunction()
 
 function(virtaccel_add_fuzzers module libraries)
