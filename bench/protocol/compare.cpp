@@ -1,6 +1,7 @@
 #include "bench/protocol/compare.h"
 
 #include <cstdio>
+#include <span>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -35,8 +36,8 @@ constexpr Figure figures[] = {
     {"device+plain", "submit_poll_destroy_1", 183},
 };
 
-const Row* find(const Report& report, std::string_view layer, std::string_view name) {
-    for (const Row& row : report.rows()) {
+const Row* find(std::span<const Row> rows, std::string_view layer, std::string_view name) {
+    for (const Row& row : rows) {
         if (row.layer == layer && row.name == name) {
             return &row;
         }
@@ -46,8 +47,8 @@ const Row* find(const Report& report, std::string_view layer, std::string_view n
 
 }  // namespace
 
-void print_comparison(const Report& report) {
-    const Row* limit = find(report, "limit", "memcpy_1MiB");
+void print_comparison(std::span<const Row> rows) {
+    const Row* limit = find(rows, "limit", "memcpy_1MiB");
     if (limit == nullptr) {
         return;
     }
@@ -57,7 +58,7 @@ void print_comparison(const Report& report) {
                "{:.2f}.\n{:<46}{:>12}{:>12}{:>9}\n",
                limit->gb_per_s, scale, "case", "this, ns", "other, ns", "faster");
     for (const Figure& figure : figures) {
-        if (const Row* row = find(report, figure.layer, figure.name); row != nullptr) {
+        if (const Row* row = find(rows, figure.layer, figure.name); row != nullptr) {
             fmt::print(stderr, "{:<46}{:>12.1f}{:>12.1f}{:>8.1f}x\n",
                        fmt::format("{}/{}", figure.layer, figure.name), row->ns_median,
                        figure.ns * scale, figure.ns * scale / row->ns_median);

@@ -2,7 +2,10 @@
 // compare with the figures to beat.
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+
+#include <fmt/core.h>
 
 #include "bench/protocol/cases.h"
 #include "bench/protocol/compare.h"
@@ -16,6 +19,7 @@
 
 namespace {
 
+constexpr int rounds = 5;
 constexpr std::uint64_t mock_buffer_bytes_max = 2U << 20U;
 
 virtaccel::Result<virtaccel::backend::AnyBackend> make_plain(void* /*state*/) {
@@ -48,11 +52,14 @@ int main(int argc, char** argv) {
                       .factory = {.make = make_plain},
                       .buffer_bytes_max = PlainBackend::limits.limits.buffer_bytes,
                       .bindings_max = PlainBackend::limits.limits.bindings_per_submission};
-    virtaccel::bench::run_limit_cases(report);
-    for (const Layer& layer : {plain, mock}) {
-        virtaccel::bench::run_full_cases(report, layer);
-        virtaccel::bench::run_device_cases(report, layer);
+    for (int round = 1; round <= rounds; ++round) {
+        fmt::print(stderr, "round {} of {}\n", round, rounds);
+        virtaccel::bench::run_limit_cases(report);
+        for (const Layer& layer : {plain, mock}) {
+            virtaccel::bench::run_full_cases(report, layer);
+            virtaccel::bench::run_device_cases(report, layer);
+        }
     }
-    virtaccel::bench::print_comparison(report);
+    virtaccel::bench::print_comparison(report.finish());
     return EXIT_SUCCESS;
 }

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -44,20 +44,20 @@ void Report::measure(std::string_view layer, const std::string& name, std::uint6
     if (!wants(layer, name)) {
         return;
     }
+    Case& measured = find(layer, name, bytes);
     const std::uint64_t passes = calibrate(settings_.sample_ns, op);
-    std::vector<double> samples(settings_.samples);
+    const std::size_t earlier = measured.samples_ns.size();
+    measured.samples_ns.resize(earlier + settings_.samples);
     const std::uint64_t allocations = heap_allocations();
-    for (double& sample : samples) {
+    for (double& sample : std::span{measured.samples_ns}.subspan(earlier)) {
         const std::uint64_t begin = host::now_ns();
         for (std::uint64_t i = 0; i < passes; ++i) {
             op();
         }
         sample = static_cast<double>(host::now_ns() - begin) / static_cast<double>(passes);
     }
-    const auto made = static_cast<double>(heap_allocations() - allocations);
-    const auto all = static_cast<double>(passes) * static_cast<double>(settings_.samples);
-    add({.layer = std::string(layer), .name = name, .allocations = made / all}, std::move(samples),
-        bytes);
+    measured.allocations += heap_allocations() - allocations;
+    measured.passes += passes * settings_.samples;
 }
 
 void Report::measure_after(std::string_view layer, const std::string& name,
@@ -65,33 +65,47 @@ void Report::measure_after(std::string_view layer, const std::string& name,
     if (!wants(layer, name)) {
         return;
     }
-    constexpr int passes_per_sample = 4;
-    std::vector<double> samples;
-    samples.reserve(std::size_t{settings_.samples} * passes_per_sample);
-    std::uint64_t allocations = 0;
-    for (std::uint32_t i = 0; i < settings_.samples * passes_per_sample; ++i) {
+    constexpr std::uint32_t passes_per_sample = 4;
+    Case& measured = find(layer, name, 0);
+    const std::uint32_t passes = settings_.samples * passes_per_sample;
+    measured.samples_ns.reserve(measured.samples_ns.size() + passes);
+    for (std::uint32_t i = 0; i < passes; ++i) {
         prepare();
         const std::uint64_t made = heap_allocations();
         const std::uint64_t begin = host::now_ns();
         op();
-        samples.push_back(static_cast<double>(host::now_ns() - begin));
-        allocations += heap_allocations() - made;
+        measured.samples_ns.push_back(static_cast<double>(host::now_ns() - begin));
+        measured.allocations += heap_allocations() - made;
     }
-    const auto per_op = static_cast<double>(allocations) / static_cast<double>(samples.size());
-    add({.layer = std::string(layer), .name = name, .allocations = per_op}, std::move(samples), 0);
+    measured.passes += passes;
 }
 
-void Report::add(Row row, std::vector<double> samples_ns, std::uint64_t bytes) {
-    std::ranges::sort(samples_ns);
-    row.ns_min = samples_ns.front();
-    row.ns_median = samples_ns[samples_ns.size() / 2];
-    row.gb_per_s = static_cast<double>(bytes) / row.ns_median;
-    fmt::print(R"({{"layer": "{}", "case": "{}", "ns_per_op_median": {:.1f}, )"
-               R"("ns_per_op_min": {:.1f}, "gb_per_s": {:.2f}, "allocs_per_op": {:.3f}}})"
-               "\n",
-               row.layer, row.name, row.ns_median, row.ns_min, row.gb_per_s, row.allocations);
-    (void)std::fflush(stdout);
-    rows_.push_back(std::move(row));
+Report::Case& Report::find(std::string_view layer, const std::string& name, std::uint64_t bytes) {
+    for (Case& known : cases_) {
+        if (known.row.layer == layer && known.row.name == name) {
+            return known;
+        }
+    }
+    return cases_.emplace_back(
+        Case{.row = {.layer = std::string(layer), .name = name}, .bytes = bytes, .samples_ns = {}});
+}
+
+std::vector<Row> Report::finish() {
+    std::vector<Row> rows;
+    rows.reserve(cases_.size());
+    for (auto& [row, bytes, passes, allocations, samples_ns] : cases_) {
+        std::ranges::sort(samples_ns);
+        row.ns_min = samples_ns.front();
+        row.ns_median = samples_ns[samples_ns.size() / 2];
+        row.gb_per_s = static_cast<double>(bytes) / row.ns_median;
+        row.allocations = static_cast<double>(allocations) / static_cast<double>(passes);
+        fmt::print(R"({{"layer": "{}", "case": "{}", "ns_per_op_median": {:.1f}, )"
+                   R"("ns_per_op_min": {:.1f}, "gb_per_s": {:.2f}, "allocs_per_op": {:.3f}}})"
+                   "\n",
+                   row.layer, row.name, row.ns_median, row.ns_min, row.gb_per_s, row.allocations);
+        rows.push_back(row);
+    }
+    return rows;
 }
 
 }  // namespace virtaccel::bench
