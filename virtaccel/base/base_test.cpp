@@ -77,6 +77,24 @@ TEST(Reader, joins_pieces_without_padding_and_never_passes_the_end) {
     EXPECT_FALSE(reader.skip(1));
 }
 
+TEST(Reader, copies_runs_of_every_length_and_no_byte_beside_them) {
+    std::array<std::byte, 200> source{};
+    for (std::size_t i = 0; i < source.size(); ++i) {
+        source[i] = static_cast<std::byte>(i + 1);
+    }
+    for (std::size_t size = 0; size < 150; ++size) {
+        std::array<std::byte, 200> target{};
+        const std::array<Piece, 1> pieces{Piece{.data = source.data(), .size = source.size()}};
+        Reader reader{PieceList::of(pieces)};
+        ASSERT_TRUE(reader.skip(3));
+        ASSERT_TRUE(reader.copy_to(target.data() + 5, size));
+        for (std::size_t i = 0; i < target.size(); ++i) {
+            const bool inside = i >= 5 && i < 5 + size;
+            ASSERT_EQ(target[i], inside ? source[i - 2] : std::byte{}) << size << ", " << i;
+        }
+    }
+}
+
 TEST(Reader, limits_a_part_without_moving_itself) {
     const Shared shared({2, 4});
     Reader whole{shared.list()};
