@@ -144,7 +144,9 @@ Status Core::told(Status failure) {
     if (failure == Status::device_lost) {
         lose();
     }
-    return failure == Status::ok || !is_known(failure) ? Status::internal_error : failure;
+    const bool is_tellable =
+        is_known(failure) && failure != Status::ok && failure != Status::stale_object;
+    return is_tellable ? failure : Status::internal_error;
 }
 
 }  // namespace virtaccel::device

@@ -122,7 +122,8 @@ struct Core {
     }
 
     // What the guest is told of a backend's failure: INTERNAL_ERROR for what the protocol does not
-    // know as one. DEVICE_LOST ends the backend's use.
+    // know as one, and for STALE_OBJECT, since which IDs are live is the device's to say, and a
+    // guest gives up an object that it hears that of. DEVICE_LOST ends the backend's use.
     [[nodiscard]] Status told(Status failure);
 
     // The backend must not be called again.

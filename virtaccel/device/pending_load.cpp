@@ -103,6 +103,8 @@ void Core::end_load(LoadRecord* record) {
     Core& core = *record->core;
     if (record->prepared && record->prepared->has_value()) {
         core.backend.abandon(**record->prepared);
+    } else if (record->prepared) {
+        (void)core.told(record->prepared->error());  // no guest hears it, but a loss is a loss
     }
     if (record->holds_room && record->epoch == core.epoch) {
         core.ledger.programs.unreserve(record->request.resident_bytes);

@@ -270,6 +270,17 @@ TEST_F(PendingLoadTest, loses_the_device_when_its_preparation_says_so) {
     EXPECT_TRUE(device().discard_required());
 }
 
+TEST_F(PendingLoadTest, loses_the_device_also_when_a_reset_overtook_it) {
+    const auto waiting = defer();
+    backend->next(Operation::prepare, Ending::rejected(Status::device_lost));
+    waiting->load.prepare();
+    EXPECT_FALSE(device().reset().discard) << "nobody has told the device yet";
+    EXPECT_FALSE(finish(*waiting).has_value());
+    EXPECT_TRUE(device().discard_required());
+    EXPECT_TRUE(call<Opcode::create_context>().refuses(Status::device_lost));
+    EXPECT_TRUE(device().reset().discard);
+}
+
 TEST_F(PendingLoadTest, may_outlive_its_device) {
     const auto first = defer();
     const auto second = defer();

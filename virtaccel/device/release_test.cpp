@@ -81,6 +81,8 @@ TYPED_TEST(ReleaseTest, keeps_the_same_id_live_when_it_is_rejected) {
     EXPECT_TRUE(this->release(id).refuses(Status::internal_error));
     this->backend->next(TypeParam::operation, Ending::rejected(static_cast<Status>(77)));
     EXPECT_TRUE(this->release(id).refuses(Status::internal_error));
+    this->backend->next(TypeParam::operation, Ending::rejected(Status::stale_object));
+    EXPECT_TRUE(this->release(id).refuses(Status::internal_error)) << "the ID is not stale";
     EXPECT_EQ(this->release(id).status, Status::ok);
 }
 

@@ -1,10 +1,9 @@
 #pragma once
-// A backend that fails on demand: one scripted failure at a time, on the next call of its kind, and
-// otherwise what the backend behind it does. The one thing to know: a rejected failure does not
-// reach the backend behind, an indeterminate one does, so that what is quarantined is really there.
+// A backend that goes wrong where a script says so, and otherwise does what the backend behind it
+// does. The one thing to know: whatever it answers keeps the contract's promises about ownership,
+// so what is wrong after a fault is the caller's doing.
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -15,78 +14,12 @@
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/mock/forwarding.h"
+#include "virtaccel/mock/script.h"  // IWYU pragma: export
 
 namespace virtaccel::mock {
 
-// The calls that can be made to fail.
-enum class Call : std::uint8_t {
-    create_context,
-    destroy_context,
-    allocate,
-    free,
-    write,
-    read,
-    prepare,
-    load,
-    unload,
-    create_queue,
-    destroy_queue,
-    submit,
-    poll,
-    cancel,
-    destroy_event,
-};
-
-// How a call fails. For calls that know no certainty (creations, transfers, poll, cancel) only
-// `status` counts. `before`, if there is one, is called first and can do anything, such as taking
-// the guest's memory away; with status OK the call then goes on as if nothing was scripted.
-struct Failure {
-    Status status = Status::internal_error;
-    backend::Certainty certainty = backend::Certainty::rejected;
-    void* state = nullptr;
-    void (*before)(void* state) = nullptr;
-};
-
-// The script, which outlives the backends that read it; several may, one after the other. One
-// thread.
-class Script {
-  public:
-    // The next call of `call` fails like that, once.
-    void fail_next(Call call, const Failure& failure) { at(call).next = failure; }
-
-    // While held, every event is pending to whoever polls it.
-    void hold_events(bool held) { events_held_ = held; }
-
-    [[nodiscard]] bool events_held() const { return events_held_; }
-
-    // How often a call was made since the script began.
-    [[nodiscard]] std::uint64_t calls(Call call) const {
-        return entries_[static_cast<std::size_t>(call)].calls;
-    }
-
-    // For the backend: counts the call and takes its failure, having called `before`.
-    [[nodiscard]] std::optional<Failure> take(Call call) {
-        Entry& entry = at(call);
-        ++entry.calls;
-        auto failure = std::exchange(entry.next, std::nullopt);
-        if (failure && failure->before != nullptr) {
-            failure->before(failure->state);
-        }
-        return failure && failure->status != Status::ok ? failure : std::nullopt;
-    }
-
-  private:
-    struct Entry {
-        std::optional<Failure> next;
-        std::uint64_t calls = 0;
-    };
-
-    Entry& at(Call call) { return entries_[static_cast<std::size_t>(call)]; }
-
-    std::array<Entry, static_cast<std::size_t>(Call::destroy_event) + 1> entries_{};
-    bool events_held_ = false;
-};
-
+// `script` outlives it. At most `script_entries_max` events that a script lets fail are live at
+// once. One thread, also for `prepare`.
 class FaultBackend : public Forwarding {
   public:
     FaultBackend(Script& script, backend::AnyBackend inner) noexcept
@@ -100,6 +33,7 @@ class FaultBackend : public Forwarding {
     [[nodiscard]] Status write(backend::BufferHandle buffer, std::uint64_t offset, Reader& source);
     [[nodiscard]] Status read(backend::BufferHandle buffer, std::uint64_t offset, Writer& target);
     [[nodiscard]] Result<backend::PreparedHandle> prepare(const backend::Artifact& artifact);
+    void abandon(backend::PreparedHandle prepared);
     [[nodiscard]] Result<backend::LoadedProgram> load(backend::ContextHandle context,
                                                       backend::PreparedHandle prepared);
     [[nodiscard]] backend::ReleaseOutcome unload(backend::ProgramHandle program);
@@ -111,10 +45,26 @@ class FaultBackend : public Forwarding {
     [[nodiscard]] backend::ReleaseOutcome destroy_event(backend::EventHandle event);
 
   private:
+    // An event that fails where the one behind it completes; free while `error` is OK.
+    struct Failing {
+        backend::EventHandle event;
+        Status error = Status::ok;
+    };
+
+    template <class Made, class Make, class Undo>
+    Result<Made> create(Call call, Make make, Undo undo);
     template <class Release>
     backend::ReleaseOutcome release(Call call, Release release);
+    template <class Move>
+    Status transfer(Call call, Move move);
+    backend::SubmitOutcome take_back(backend::EventHandle event, Status status);
+    void let_fail(backend::EventHandle event, Status error);
+    [[nodiscard]] Failing* find(backend::EventHandle event);
+    [[nodiscard]] Result<backend::EventStatus> look_at(backend::EventHandle event);
+    [[nodiscard]] backend::ReleaseOutcome end(backend::EventHandle event);
 
     Script* script_;
+    std::array<Failing, script_entries_max> failing_{};
 };
 
 static_assert(backend::Backend<FaultBackend>);
