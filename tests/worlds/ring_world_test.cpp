@@ -45,8 +45,11 @@ TEST(SmallRing, of_two_keeps_the_rules_across_the_wrap_of_its_indexes) {
 }
 
 TEST(SmallRing, of_two_keeps_the_rules_when_stores_are_late) {
-    expect_right(
-        {.size = 2, .chains = deeper<std::uint8_t>(2), .resets = 0, .stores = Stores::in_order});
+    expect_right({.size = 2,
+                  .chains = deeper<std::uint8_t>(2),
+                  .resets = 0,
+                  .stores = Stores::in_order,
+                  .late_stores_max = 3});
 }
 
 TEST(SmallRing, of_two_keeps_the_rules_at_a_reset_when_stores_are_late) {
