@@ -10,6 +10,9 @@
 
 #include "virtaccel/queue/memory_map.h"
 #include "virtaccel/queue/ring_layout.h"
+#ifdef VIRTACCEL_WATCHED_WORDS
+#include "virtaccel/queue/testing/watched_words.h"
+#endif
 
 namespace virtaccel::queue {
 
@@ -40,7 +43,25 @@ struct UsedEntry {
     friend constexpr bool operator==(const UsedEntry&, const UsedEntry&) = default;
 };
 
-// The other side's words, one access each. `Word` is an unsigned integer; `at` is aligned for it.
+// The other side's words, one access each, and what keeps two accesses in order. `Word` is an
+// unsigned integer; `at` is aligned for it.
+#ifdef VIRTACCEL_WATCHED_WORDS
+template <class Word>
+[[nodiscard]] inline Word load_word(const std::byte* at, int order = __ATOMIC_RELAXED) {
+    return static_cast<Word>(testing::watched_load(at, sizeof(Word), order));
+}
+
+template <class Word>
+inline void store_word(std::byte* at, Word word, int order = __ATOMIC_RELAXED) {
+    testing::watched_store(at, sizeof(Word), word, order);
+}
+
+inline void order_publication(RingThreads threads) {
+    if (threads != RingThreads::one) {
+        testing::watched_fence();
+    }
+}
+#else
 template <class Word>
 [[nodiscard]] constexpr Word little(Word word) {
     return std::endian::native == std::endian::little ? word : std::byteswap(word);
@@ -55,6 +76,17 @@ template <class Word>
 inline void store_word(std::byte* at, Word word, int order = __ATOMIC_RELAXED) {
     __atomic_store_n(reinterpret_cast<Word*>(at), little(word), order);
 }
+
+// Orders our published index before our reading of the other side's flags (or our flags before its
+// index): without it both ends could miss each other and sleep.
+inline void order_publication(RingThreads threads) {
+    if (threads == RingThreads::one) {
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        return;
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+#endif
 
 // The parts of a ring of `size` descriptors. A view: whoever made it keeps the memory in place.
 // Indices count modulo 2^16 and entries are found modulo the size.
@@ -181,16 +213,6 @@ struct RingMemory {
                             .descriptors = address(ring.descriptors),
                             .available = address(ring.available),
                             .used = address(ring.used)});
-}
-
-// Orders our published index before our reading of the other side's flags (or our flags before its
-// index): without it both ends could miss each other and sleep.
-inline void order_publication(RingThreads threads) {
-    if (threads == RingThreads::one) {
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        return;
-    }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 }  // namespace virtaccel::queue
