@@ -35,6 +35,8 @@ constexpr std::array steps{
     Step{.verb = "complete", .settings = {"event"}},
     Step{.verb = "fail", .settings = {"event", "status"}},
     Step{.verb = "fault", .settings = {"call", "status", "indeterminate"}},
+    Step{.verb = "prepare", .settings = {"load"}},
+    Step{.verb = "finish", .settings = {"load"}},
     Step{.verb = "reset", .settings = {}},
 };
 

@@ -61,6 +61,7 @@ World Generator::world() {
     world.response_bytes = any({92, 160, 300});
     world.buffer_budget_bytes = any({300, 512, 1024, 4096});
     world.program_budget_bytes = any({64, 150, 320, 1024});
+    world.deferred_loads = any({0, 0, 1, 2});
     return world;
 }
 
@@ -214,6 +215,14 @@ Action Generator::end_event(const Trial& trial) {
     return action;
 }
 
+Action Generator::end_load(const Trial& trial) {
+    const auto names = trial.waiting();
+    Action action = act(one_in(3) ? "prepare" : "finish");
+    set(action, "load",
+        {{.number = 0, .object = names.empty() ? "none" : names[below(names.size())]}});
+    return action;
+}
+
 Action Generator::release(const Trial& trial) {
     switch (below(5)) {
         case 0: {
@@ -302,6 +311,9 @@ Action Generator::next(const Trial& trial) {
     }
     if (one_in(60)) {
         return act("get_device_info");
+    }
+    if (!trial.waiting().empty() && one_in(8)) {
+        return end_load(trial);
     }
     std::uint64_t all = 0;
     for (const Choice& choice : choices) {

@@ -35,6 +35,7 @@ class Generator {
     [[nodiscard]] Action submit(const Trial& trial);
     [[nodiscard]] Action on_event(const Trial& trial);
     [[nodiscard]] Action end_event(const Trial& trial);
+    [[nodiscard]] Action end_load(const Trial& trial);
     [[nodiscard]] Action release(const Trial& trial);
     [[nodiscard]] Action fault(const Trial& trial);
 

@@ -165,6 +165,7 @@ void Model::reset() {
     programs_.clear();
     queues_.clear();
     events_.clear();
+    waiting_.clear();
     quarantined_ = {};  // either nothing was, or it went with its backend
     lost_ = false;
 }
@@ -262,6 +263,14 @@ std::uint64_t Model::buffer_bytes() const {
 
 std::uint64_t Model::program_bytes() const {
     return programs_.size() * fixture_resident_bytes;
+}
+
+std::uint64_t Model::waiting_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [name, load] : waiting_) {
+        bytes += number_at(load.payload, 72, 8);
+    }
+    return bytes;
 }
 
 std::uint64_t Model::charge_of(Kind kind, std::uint64_t id) const {

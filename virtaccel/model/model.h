@@ -31,6 +31,7 @@ using Effect = std::function<void(Model& model, std::uint64_t id)>;
 // The right answers to one request.
 struct Expected {
     bool silent = false;               // used length 0, nothing written
+    bool deferred = false;             // a load, whose answer comes later
     std::set<std::uint16_t> statuses;  // more than one where the text leaves it open
     bool carries_id = false;           // the payload is an ID never seen before
     Content content;                   // the payload, if it is not an ID
@@ -61,6 +62,13 @@ struct Books {
     std::uint64_t program_bytes = 0;
     Count quarantined;
     friend bool operator==(const Books&, const Books&) = default;
+};
+
+// A LOAD_PROGRAM that is not answered yet. The backend may have looked at its artifact already.
+struct WaitingLoad {
+    std::vector<std::byte> payload;
+    bool is_prepared = false;
+    std::optional<Fault> prepared_with;
 };
 
 // What a reset must come to (spec §7).
@@ -101,12 +109,23 @@ class Model {
     [[nodiscard]] Expected expect(std::span<const std::byte> frame, std::uint64_t capacity,
                                   const std::optional<Fault>& fault) const;
 
-    // Takes over what an answer that was right has done. False if its ID is zero or was used.
+    // Takes over what an answer that was right has done. False if its ID is zero or was used. For a
+    // load that is deferred, `id` is what the caller calls it.
     [[nodiscard]] bool take(const Expected& expected, std::uint64_t id);
 
     // The backend ends an event; false if that is already decided, or there is no such event.
     [[nodiscard]] bool complete(std::uint64_t event);
     [[nodiscard]] bool fail(std::uint64_t event, std::uint16_t error);
+
+    // What is right when a deferred load ends; nothing if a reset dropped it.
+    [[nodiscard]] std::optional<Expected> expect_finish(std::uint64_t load,
+                                                        const std::optional<Fault>& fault) const;
+
+    // The backend looks at the artifact of a deferred load before that.
+    void prepare(std::uint64_t load, const std::optional<Fault>& fault);
+
+    // A load is not deferred any more.
+    void end_load(std::uint64_t load) { waiting_.erase(load); }
 
     [[nodiscard]] ExpectedReset expect_reset(const std::optional<Fault>& fault) const;
     void reset();
@@ -140,6 +159,8 @@ class Model {
     [[nodiscard]] Expected write(Payload payload, const MaybeFault& fault) const;
     [[nodiscard]] Expected read(Payload payload, const MaybeFault& fault) const;
     [[nodiscard]] Expected load(Payload payload, const MaybeFault& fault) const;
+    [[nodiscard]] Expected load_prepared(Payload payload, const MaybeFault& prepare,
+                                         const MaybeFault& load) const;
     [[nodiscard]] Expected submit(Payload payload, const MaybeFault& fault) const;
     [[nodiscard]] Expected poll(std::uint64_t event) const;
     [[nodiscard]] Expected cancel(std::uint64_t event) const;
@@ -155,6 +176,8 @@ class Model {
     [[nodiscard]] std::uint64_t count_in(Kind kind, std::uint64_t context) const;
     [[nodiscard]] std::uint64_t buffer_bytes() const;
     [[nodiscard]] std::uint64_t program_bytes() const;
+    // What loads that wait may come to cost.
+    [[nodiscard]] std::uint64_t waiting_bytes() const;
     [[nodiscard]] std::uint64_t charge_of(Kind kind, std::uint64_t id) const;
 
     void execute(const Event& event);
@@ -167,6 +190,7 @@ class Model {
     std::map<std::uint64_t, Program> programs_;
     std::map<std::uint64_t, std::uint64_t> queues_;  // to their contexts
     std::map<std::uint64_t, Event> events_;
+    std::map<std::uint64_t, WaitingLoad> waiting_;
     std::set<std::uint64_t> issued_;
     std::vector<std::pair<Kind, std::uint64_t>> retired_;
     Count quarantined_;

@@ -228,7 +228,8 @@ Expected Model::read(Payload payload, const MaybeFault& fault) const {
 
 Expected Model::load(Payload payload, const MaybeFault& fault) const {
     const auto context = number_at(payload, 0, 8);
-    if (number_at(payload, 72, 8) > world_.program_budget_bytes - program_bytes()) {
+    if (number_at(payload, 72, 8) >
+        world_.program_budget_bytes - program_bytes() - waiting_bytes()) {
         return Expected::refusal(status::resource_limit);
     }
     if (!is_live(Kind::context, context)) {
@@ -237,6 +238,21 @@ Expected Model::load(Payload payload, const MaybeFault& fault) const {
     if (count_in(Kind::program, context) >= world_.programs) {
         return Expected::refusal(status::resource_limit);
     }
+    if (waiting_.size() < world_.deferred_loads) {
+        Expected expected;
+        expected.deferred = true;
+        expected.effect = [copy = std::vector(payload.begin(), payload.end())](Model& model,
+                                                                               std::uint64_t name) {
+            model.waiting_[name] = {.payload = copy, .prepared_with = std::nullopt};
+        };
+        return expected;
+    }
+    return load_prepared(payload, fault, fault);
+}
+
+// The backend prepares, with the fault `prepare`, and loads, with the fault `load`.
+Expected Model::load_prepared(Payload payload, const MaybeFault& prepare,
+                              const MaybeFault& load) const {
     const FixtureVerdict verdict = judge_fixture(payload);
     if (!verdict.program) {
         Expected expected;
@@ -244,12 +260,49 @@ Expected Model::load(Payload payload, const MaybeFault& fault) const {
         expected.may_ask_backend = true;
         return expected;
     }
-    if (hits(fault, Call::prepare) || hits(fault, Call::load)) {
-        return failure(fault->status);
+    if (hits(prepare, Call::prepare)) {
+        return failure(prepare->status);
     }
-    const Program program{.context = context, .code = *verdict.program};
+    if (hits(load, Call::load)) {
+        return failure(load->status);
+    }
+    const Program program{.context = number_at(payload, 0, 8), .code = *verdict.program};
     return Expected::creation(
         [program](Model& model, std::uint64_t id) { model.programs_[id] = program; });
+}
+
+void Model::prepare(std::uint64_t load, const MaybeFault& fault) {
+    const auto found = waiting_.find(load);
+    if (found != waiting_.end() && !found->second.is_prepared) {
+        found->second.is_prepared = true;
+        found->second.prepared_with = fault;
+    }
+}
+
+// Other requests have overtaken the load, so that its context is looked for again. Whether that or
+// the artifact is judged first, the text leaves open.
+std::optional<Expected> Model::expect_finish(std::uint64_t load, const MaybeFault& fault) const {
+    const auto found = waiting_.find(load);
+    if (found == waiting_.end()) {
+        return std::nullopt;
+    }
+    if (lost_) {
+        return Expected::refusal(status::device_lost);
+    }
+    const Payload payload = found->second.payload;
+    const auto prepare = found->second.is_prepared ? found->second.prepared_with : fault;
+    const auto context = number_at(payload, 0, 8);
+    const bool stale = !is_live(Kind::context, context);
+    if (!stale && count_in(Kind::program, context) < world_.programs) {
+        return load_prepared(payload, prepare, fault);
+    }
+    const auto refused = stale ? status::stale_object : status::resource_limit;
+    Expected expected = load_prepared(payload, prepare, std::nullopt);
+    if (expected.carries_id) {
+        return failure(refused);
+    }
+    expected.statuses.insert(refused);
+    return expected;
 }
 
 // Objects, quota, then ranges and access in slot order.

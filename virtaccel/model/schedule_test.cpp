@@ -15,7 +15,7 @@ constexpr std::string_view text =
     "# what it shows\n"
     "world capabilities=39 contexts=1 buffers=1 programs=1 queues=1 events=1 bindings=1 "
     "buffer_bytes=64 artifact_bytes=24 request_bytes=120 response_bytes=92 "
-    "buffer_budget_bytes=300 program_budget_bytes=64\n"
+    "buffer_budget_bytes=300 program_budget_bytes=64 deferred_loads=0\n"
     "c1 = create_context\n"
     "e2 = submit queue=q bind=b:0:1:2:3 bind=7:0:1:0:1\n"
     "fault call=free status=5\n"

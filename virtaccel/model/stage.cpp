@@ -62,9 +62,6 @@ backend::BackendFactory Backstage::factory() {
 
 Stage::Stage(Backstage& backstage) noexcept
     : backstage_(backstage), reference_(backstage.memory_, reference_options(backstage.world_)) {
-    if (backstage.stage_ != nullptr) {
-        misuse("make", "another backend is there still");
-    }
     backstage.stage_ = this;
     auto inner = backstage.wrap_ == nullptr
                      ? Result<backend::AnyBackend>{backend::AnyBackend::borrow(reference_)}
@@ -75,7 +72,10 @@ Stage::Stage(Backstage& backstage) noexcept
 }
 
 Stage::~Stage() {
-    backstage_.stage_ = nullptr;
+    // A device with deferred loads keeps its backend until they end.
+    if (backstage_.stage_ == this) {
+        backstage_.stage_ = nullptr;
+    }
 }
 
 void Stage::misuse(std::string_view call, std::string_view what) {
@@ -164,7 +164,8 @@ std::vector<std::byte> Stage::look_into(std::uint64_t buffer) {
 }
 
 std::uint64_t Stage::live() const {
-    return records_.size();
+    return static_cast<std::uint64_t>(std::ranges::count_if(
+        records_, [](const auto& entry) { return entry.second.kind != "prepared artifact"; }));
 }
 
 Result<backend::ContextHandle> Stage::create_context() {

@@ -79,7 +79,7 @@ class Stage {
     [[nodiscard]] bool fail(std::uint64_t event, Status error);
     // The bytes of a live buffer.
     [[nodiscard]] std::vector<std::byte> look_into(std::uint64_t buffer);
-    // Objects that the device has not given up, and those of which nobody knows.
+    // Objects that the device has not given up, prepared artifacts aside.
     [[nodiscard]] std::uint64_t live() const;
 
     // The backend's contract.

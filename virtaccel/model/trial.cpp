@@ -45,6 +45,7 @@ device::Options options_for(const World& world) {
     options.config.response_bytes_max = static_cast<std::uint32_t>(world.response_bytes);
     options.policy = {.buffer_bytes_max = world.buffer_budget_bytes,
                       .program_resident_bytes_max = world.program_budget_bytes};
+    options.deferred_loads_max = static_cast<std::uint32_t>(world.deferred_loads);
     return options;
 }
 
@@ -140,6 +141,10 @@ Verdict Trial::step(const Action& action) {
     Verdict verdict;
     if (action.verb == "reset") {
         verdict = reset();
+    } else if (action.verb == "prepare") {
+        verdict = prepare(action);
+    } else if (action.verb == "finish") {
+        verdict = finish(action);
     } else if (action.verb == "complete" || action.verb == "fail") {
         verdict = end_event(action);
     } else {
@@ -178,6 +183,12 @@ Verdict Trial::request(const Action& action) {
     std::uint64_t made = 0;
     auto verdict = exchange(frame, action.number("room").value_or(room_usual),
                             action.number("pieces").value_or(0), made);
+    if (just_deferred_) {
+        const bool named = !action.name.empty() && !deferred_.contains(action.name);
+        deferred_.emplace(named ? action.name : number_text(made), *std::move(just_deferred_));
+        just_deferred_.reset();
+        return verdict;
+    }
     const Verb* const verb = find_verb(action.verb);
     if (!verdict && made != 0 && !action.name.empty() && verb != nullptr && verb->makes) {
         names_[action.name] = {.kind = *verb->makes, .id = made};
@@ -199,26 +210,102 @@ Verdict Trial::exchange(const Bytes& frame, std::uint64_t capacity, std::uint64_
     backstage_.set_fault(fault_);
     const auto served = endpoint_->device().serve(PieceList::of(readable), PieceList::of(writable));
     backstage_.set_fault(std::nullopt);
+    if (!expected.may_ask_backend && backstage_.calls() != calls) {
+        return "The device called its backend for a request that it had to refuse first.";
+    }
+    if (served.deferred != expected.deferred) {
+        return std::string{"The device "} + (served.deferred ? "defers" : "gives") +
+               " an answer that it has to " + (expected.deferred ? "defer." : "give.");
+    }
+    if (served.deferred) {
+        made = ++loads_;
+        just_deferred_ = Deferred{.name = made,
+                                  .request = std::move(sent),
+                                  .response = std::move(response),
+                                  .load = endpoint_->device().take_load()};
+        static_cast<void>(model_.take(expected, made));
+        return std::nullopt;
+    }
     std::uint32_t used_bytes = served.used_bytes;
     if (line_ != nullptr) {
         line_->after(frame, response, used_bytes);
     }
-    if (auto verdict = judge(expected, frame, response, used_bytes)) {
-        return verdict;
-    }
-    if (!expected.may_ask_backend && backstage_.calls() != calls) {
-        return "The device called its backend for a request that it had to refuse first.";
-    }
-    const auto id = expected.carries_id ? number_at(response, header_bytes, 8) : 0;
-    if (!model_.take(expected, id)) {
-        return "The device gave a new object an ID (" + number_text(id) +
+    auto verdict = judge(expected, frame, response, used_bytes);
+    return verdict ? verdict : take(expected, response, made);
+}
+
+Verdict Trial::take(const Expected& expected, std::span<const std::byte> response,
+                    std::uint64_t& made) {
+    made = expected.carries_id ? number_at(response, header_bytes, 8) : 0;
+    if (!model_.take(expected, made)) {
+        return "The device gave a new object an ID (" + number_text(made) +
                ") that is zero or was used before.";
     }
-    made = id;
     if (expected.carries_id && backstage_.stage() != nullptr) {
-        staged_[id] = backstage_.stage()->last_made();
+        staged_[made] = backstage_.stage()->last_made();
     }
     return std::nullopt;
+}
+
+std::vector<std::string> Trial::waiting() const {
+    std::vector<std::string> names;
+    for (const auto& [name, deferred] : deferred_) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+Trial::Deferred* Trial::deferred_by(const Action& action) {
+    const Setting* const load = action.find("load");
+    const auto found = deferred_.find(load == nullptr ? "" : load->value.front().object);
+    return found == deferred_.end() ? nullptr : &found->second;
+}
+
+// The artifact of a deferred load is looked at, as another thread may do at any time.
+Verdict Trial::prepare(const Action& action) {
+    Deferred* const deferred = deferred_by(action);
+    if (deferred != nullptr && !deferred->is_prepared) {
+        deferred->is_prepared = true;
+        model_.prepare(deferred->name, fault_);
+        backstage_.set_fault(fault_);
+        deferred->load.prepare();
+        backstage_.set_fault(std::nullopt);
+    }
+    return std::nullopt;
+}
+
+Verdict Trial::finish(const Action& action) {
+    Deferred* const found = deferred_by(action);
+    if (found == nullptr) {
+        return std::nullopt;
+    }
+    const std::string name = action.find("load")->value.front().object;
+    Deferred deferred = std::move(*found);
+    deferred_.erase(name);
+    const auto expected = model_.expect_finish(deferred.name, fault_);
+    model_.end_load(deferred.name);
+    backstage_.set_fault(fault_);
+    const auto served = endpoint_->device().finish(std::move(deferred.load));
+    backstage_.set_fault(std::nullopt);
+    if (served.has_value() != expected.has_value()) {
+        return std::string{"A deferred load "} + (served ? "is answered" : "is dropped") +
+               " that has to be " + (served ? "dropped." : "answered.");
+    }
+    std::uint32_t used_bytes = served ? served->used_bytes : 0;
+    if (line_ != nullptr) {
+        line_->after(deferred.request, deferred.response, used_bytes);
+    }
+    if (auto verdict = judge(expected.value_or(Expected::silence()), deferred.request,
+                             deferred.response, used_bytes);
+        verdict || !expected) {
+        return verdict;
+    }
+    std::uint64_t made = 0;
+    auto verdict = take(*expected, deferred.response, made);
+    if (made != 0) {
+        names_[name] = {.kind = Kind::program, .id = made};
+    }
+    return verdict;
 }
 
 Verdict Trial::judge(const Expected& expected, std::span<const std::byte> frame,

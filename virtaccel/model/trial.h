@@ -16,6 +16,7 @@
 
 #include "virtaccel/base/memory.h"
 #include "virtaccel/device/endpoint.h"
+#include "virtaccel/device/pending_load.h"
 #include "virtaccel/model/action.h"
 #include "virtaccel/model/fault.h"
 #include "virtaccel/model/model.h"
@@ -79,22 +80,42 @@ class Trial {
 
     [[nodiscard]] const World& world() const { return world_; }
 
+    // The loads that were deferred and are not finished, by the names of their actions.
+    [[nodiscard]] std::vector<std::string> waiting() const;
+
     // Everything that was made, by name.
     [[nodiscard]] const std::map<std::string, Named>& names() const { return names_; }
 
   private:
     using Verdict = std::optional<std::string>;
 
+    // A load whose answer is deferred: the device holds on to its bytes.
+    struct Deferred {
+        std::uint64_t name = 0;  // to the model
+        Bytes request;
+        Bytes response;
+        device::PendingLoad load;
+        bool is_prepared = false;
+    };
+
     Trial(const Cast& cast, const World& world);
 
     [[nodiscard]] Verdict request(const Action& action);
     [[nodiscard]] Verdict end_event(const Action& action);
     [[nodiscard]] Verdict reset();
+    [[nodiscard]] Verdict prepare(const Action& action);
+    [[nodiscard]] Verdict finish(const Action& action);
+    // The deferred load that an action names, or null.
+    [[nodiscard]] Deferred* deferred_by(const Action& action);
     void arm(const Action& action);
 
-    // Sends a frame to the device and judges the answer; the ID that it carries goes to `made`.
+    // Sends a frame to the device and judges the answer; the ID that it carries, or what a load
+    // that is deferred is called, goes to `made`.
     [[nodiscard]] Verdict exchange(const Bytes& frame, std::uint64_t capacity, std::uint64_t pieces,
                                    std::uint64_t& made);
+    // Takes over a right answer.
+    [[nodiscard]] Verdict take(const Expected& expected, std::span<const std::byte> response,
+                               std::uint64_t& made);
     [[nodiscard]] Verdict judge(const Expected& expected, std::span<const std::byte> frame,
                                 std::span<const std::byte> response, std::uint32_t used_bytes);
     [[nodiscard]] Verdict probe_retired();
@@ -110,8 +131,11 @@ class Trial {
     std::optional<Fault> fault_;
     std::map<std::string, Named> names_;
     std::map<std::uint64_t, std::uint64_t> staged_;  // IDs to the stage's names
+    std::map<std::string, Deferred> deferred_;
+    std::optional<Deferred> just_deferred_;
     Answers answers_;
     std::uint64_t request_id_ = 0;
+    std::uint64_t loads_ = 0;
     std::size_t probes_ = 0;
 };
 

@@ -23,11 +23,12 @@ struct World {
     std::uint64_t response_bytes = 160;
     std::uint64_t buffer_budget_bytes = 1024;
     std::uint64_t program_budget_bytes = 320;
+    std::uint64_t deferred_loads = 0;  // loads that wait for the harness at once
     friend bool operator==(const World&, const World&) = default;
 };
 
 // The members by name, in the order in which they are written down.
-inline constexpr std::array<std::pair<std::string_view, std::uint64_t World::*>, 13> world_members{{
+inline constexpr std::array<std::pair<std::string_view, std::uint64_t World::*>, 14> world_members{{
     {"capabilities", &World::capabilities},
     {"contexts", &World::contexts},
     {"buffers", &World::buffers},
@@ -41,6 +42,7 @@ inline constexpr std::array<std::pair<std::string_view, std::uint64_t World::*>,
     {"response_bytes", &World::response_bytes},
     {"buffer_budget_bytes", &World::buffer_budget_bytes},
     {"program_budget_bytes", &World::program_budget_bytes},
+    {"deferred_loads", &World::deferred_loads},
 }};
 
 // What the trial's backend does that the protocol leaves to backends, and the model has to know. A
