@@ -210,7 +210,7 @@ bool is_setting(std::string_view verb, std::string_view key) {
     const Verb* const request = find_verb(verb);
     if (request == nullptr) {
         const auto* const step = std::ranges::find(steps, verb, &Step::verb);
-        return step != steps.end() && has(step->settings, key);
+        return step != steps.end() && !key.empty() && has(step->settings, key);
     }
     return has(envelope, key) ||
            std::ranges::find(request->fields, key, &Field::name) != request->fields.end() ||

@@ -149,7 +149,15 @@ ExpectedReset Model::expect_reset(const MaybeFault& fault) const {
     return expected;
 }
 
-void Model::reset() {
+// A dropped load keeps its place among those that may wait until the harness gives it back, unless
+// the device went with its backend.
+void Model::reset(bool discards) {
+    for (const auto& [name, load] : waiting_) {
+        dropped_.insert(name);
+    }
+    if (discards) {
+        dropped_.clear();
+    }
     const auto retire_all = [this](Kind kind, const auto& ids) {
         for (const auto id : ids) {
             retired_.emplace_back(kind, id);

@@ -125,10 +125,13 @@ class Model {
     void prepare(std::uint64_t load, const std::optional<Fault>& fault);
 
     // A load is not deferred any more.
-    void end_load(std::uint64_t load) { waiting_.erase(load); }
+    void end_load(std::uint64_t load) {
+        waiting_.erase(load);
+        dropped_.erase(load);
+    }
 
     [[nodiscard]] ExpectedReset expect_reset(const std::optional<Fault>& fault) const;
-    void reset();
+    void reset(bool discards);
 
     // Every command is answered DEVICE_LOST.
     [[nodiscard]] bool is_lost() const { return lost_; }
@@ -191,6 +194,7 @@ class Model {
     std::map<std::uint64_t, std::uint64_t> queues_;  // to their contexts
     std::map<std::uint64_t, Event> events_;
     std::map<std::uint64_t, WaitingLoad> waiting_;
+    std::set<std::uint64_t> dropped_;  // by a reset, while the harness still has them
     std::set<std::uint64_t> issued_;
     std::vector<std::pair<Kind, std::uint64_t>> retired_;
     Count quarantined_;

@@ -238,7 +238,7 @@ Expected Model::load(Payload payload, const MaybeFault& fault) const {
     if (count_in(Kind::program, context) >= world_.programs) {
         return Expected::refusal(status::resource_limit);
     }
-    if (waiting_.size() < world_.deferred_loads) {
+    if (waiting_.size() + dropped_.size() < world_.deferred_loads) {
         Expected expected;
         expected.deferred = true;
         expected.effect = [copy = std::vector(payload.begin(), payload.end())](Model& model,

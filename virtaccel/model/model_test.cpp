@@ -172,7 +172,7 @@ TEST_F(PopulatedModel, keeps_its_backend_over_a_reset_that_resolves_everything) 
     EXPECT_EQ(model.expect_reset({}).held.objects, 5U);
     EXPECT_TRUE(model.fail(event_id, status::device_lost));
     EXPECT_TRUE(model.expect_reset({}).discards);
-    model.reset();
+    model.reset(true);
     EXPECT_EQ(model.books(), Books{});
     EXPECT_EQ(model.retired().size(), 5U);
     EXPECT_EQ(expect("free_buffer", "buffer", buffer_id).statuses, Statuses{status::stale_object});

@@ -391,7 +391,7 @@ Verdict Trial::reset() {
     if (!expected.may_ask_backend && backstage_.calls() != calls) {
         return "The reset called a backend that was lost.";
     }
-    model_.reset();
+    model_.reset(expected.discards);
     staged_.clear();
     return std::nullopt;
 }

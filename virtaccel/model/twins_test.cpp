@@ -49,7 +49,7 @@ void expect_backend_found(std::size_t actions_max) {
 }
 
 TEST(RandomSchedules, find_a_device_that_answers_writes_while_busy) {
-    expect_line_found<testing::AnswersWritesWhileBusy>(6);
+    expect_line_found<testing::AnswersWritesWhileBusy>(7);
 }
 
 TEST(RandomSchedules, find_a_device_that_calls_stale_invalid) {
@@ -89,7 +89,7 @@ TEST(RandomSchedules, find_a_backend_that_writes_into_a_neighbour) {
 }
 
 TEST(RandomSchedules, find_a_backend_that_stops_one_byte_short) {
-    expect_backend_found<testing::StopsOneByteShort>(6);
+    expect_backend_found<testing::StopsOneByteShort>(7);
 }
 
 TEST(RandomSchedules, find_a_backend_that_cancels_in_words_only) {
@@ -97,7 +97,7 @@ TEST(RandomSchedules, find_a_backend_that_cancels_in_words_only) {
 }
 
 TEST(RandomSchedules, find_a_backend_that_completes_too_early) {
-    expect_backend_found<testing::CompletesTooEarly>(6);
+    expect_backend_found<testing::CompletesTooEarly>(7);
 }
 
 }  // namespace

@@ -92,11 +92,16 @@ struct IssuesAnIdTwice : Line {
     }
 };
 
+inline bool creates(std::uint64_t code) {
+    return code == opcode::create_context || code == opcode::allocate_buffer ||
+           code == opcode::load_program || code == opcode::create_queue || code == opcode::submit;
+}
+
 // Looks at the room before it looks at the payload.
 struct JudgesRoomFirst : Line {
     void after(const Bytes& frame, std::span<std::byte> response,
                std::uint32_t& used_bytes) override {
-        if (opcode_of(frame) == opcode::create_context && response.size() < header_bytes + 8 &&
+        if (creates(opcode_of(frame)) && response.size() < header_bytes + 8 &&
             status_of(response, used_bytes) == status::invalid_argument) {
             std::ranges::fill(response, std::byte{0xa5});
             used_bytes = 0;
