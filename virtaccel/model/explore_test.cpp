@@ -61,7 +61,7 @@ void expect_reach(const Answers& answers) {
 
 TEST(Device, agrees_with_the_model_on_random_schedules) {
     const Search search{.first_seed = number_from_environment("VIRTACCEL_MODEL_SEED", 1),
-                        .seeds = number_from_environment("VIRTACCEL_MODEL_SEEDS", 60),
+                        .seeds = number_from_environment("VIRTACCEL_MODEL_SEEDS", 150),
                         .steps = number_from_environment("VIRTACCEL_MODEL_STEPS", 300)};
     const auto explored = explore({.memory = host::heap()}, search);
     ASSERT_TRUE(explored.has_value()) << explored.error();

@@ -208,7 +208,7 @@ Action Generator::end_event(const Trial& trial) {
     set(action, "event", {object(trial, Kind::event)});
     if (action.verb == "fail") {
         set(action, "status",
-            one_in(6)
+            one_in(3)
                 ? any({status::device_lost, 77})
                 : any({status::internal_error, status::deadline_expired, status::out_of_memory}));
     }
@@ -251,15 +251,52 @@ Action Generator::release(const Trial& trial) {
 Action Generator::fault(const Trial& /*trial*/) {
     Action action = act("fault");
     const auto call = below(call_names.size());
+    faulty_call_ = call;
+    after_fault_ = true;
     set(action, "call", {{.number = 0, .object = std::string{call_names[call]}}});
     set(action, "status",
-        one_in(6) ? any({status::device_lost, 12, 77})
+        one_in(3) ? any({status::device_lost, 12, 77})
                   : any({status::busy, status::out_of_memory, status::internal_error,
                          status::deadline_expired}));
-    if (one_in(8)) {
+    if (one_in(3)) {
         set(action, "indeterminate", 1);
     }
     return action;
+}
+
+Action Generator::meet_fault(const Trial& trial) {
+    const auto on = [&](std::string verb, std::string key, Kind kind) {
+        Action action = act(std::move(verb));
+        set(action, std::move(key), {object(trial, kind)});
+        return action;
+    };
+    switch (static_cast<Call>(faulty_call_)) {
+        case Call::create_context:
+            return create_context(trial);
+        case Call::destroy_context:
+            return on("destroy_context", "context", Kind::context);
+        case Call::allocate:
+            return allocate(trial);
+        case Call::free:
+            return one_in(3) ? allocate(trial) : on("free_buffer", "buffer", Kind::buffer);
+        case Call::write:
+        case Call::read:
+            return transfer(trial);
+        case Call::prepare:
+        case Call::load:
+            return load(trial);
+        case Call::unload:
+            return on("unload_program", "program", Kind::program);
+        case Call::create_queue:
+            return create_queue(trial);
+        case Call::destroy_queue:
+            return on("destroy_queue", "queue", Kind::queue);
+        case Call::submit:
+            return submit(trial);
+        case Call::destroy_event:
+            break;
+    }
+    return on("destroy_event", "event", Kind::event);
 }
 
 void Generator::spoil(Action& action) {
@@ -304,12 +341,15 @@ Action Generator::next(const Trial& trial) {
         Choice{20, &Generator::transfer},      Choice{10, &Generator::load},
         Choice{6, &Generator::create_queue},   Choice{24, &Generator::submit},
         Choice{24, &Generator::on_event},      Choice{12, &Generator::end_event},
-        Choice{9, &Generator::release},        Choice{5, &Generator::fault}};
+        Choice{9, &Generator::release},        Choice{3, &Generator::fault}};
     // A lost device has little left to show.
-    if (one_in(trial.model().is_lost() ? 6 : 90)) {
+    if (one_in(trial.model().is_lost() ? 10 : 90)) {
         return act("reset");
     }
-    if (one_in(60)) {
+    if (std::exchange(after_fault_, false) && !one_in(4)) {
+        return meet_fault(trial);
+    }
+    if (one_in(trial.model().is_lost() ? 10 : 60)) {
         return act("get_device_info");
     }
     if (!trial.waiting().empty() && one_in(8)) {

@@ -3,7 +3,9 @@
 // actions are right, so that there is something to go wrong with; the rest are wrong in one way
 // each.
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <random>
 #include <string>
@@ -39,6 +41,9 @@ class Generator {
     [[nodiscard]] Action release(const Trial& trial);
     [[nodiscard]] Action fault(const Trial& trial);
 
+    // A request that leads to the backend's call that fails now.
+    [[nodiscard]] Action meet_fault(const Trial& trial);
+
     // Makes a request wrong in one way.
     void spoil(Action& action);
 
@@ -60,6 +65,8 @@ class Generator {
 
     std::mt19937_64 random_;
     std::uint64_t names_ = 0;
+    bool after_fault_ = false;  // what comes next may meet it
+    std::size_t faulty_call_ = 0;
 };
 
 }  // namespace virtaccel::model

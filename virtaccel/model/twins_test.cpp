@@ -15,7 +15,7 @@ namespace virtaccel::model {
 namespace {
 
 // What the tests of a change explore (explore_test.cpp).
-constexpr Search search{.first_seed = 1, .seeds = 40, .steps = 300};
+constexpr Search search{.first_seed = 1, .seeds = 150, .steps = 300};
 
 // Whether the search finds the device, in a schedule that names no more than `actions_max` actions,
 // is a replay file, parts again, and does not part a good device from the model.
@@ -85,7 +85,7 @@ TEST(RandomSchedules, find_a_backend_that_leaves_a_buffer_dirty) {
 }
 
 TEST(RandomSchedules, find_a_backend_that_writes_into_a_neighbour) {
-    expect_backend_found<testing::WritesIntoANeighbour>(4);
+    expect_backend_found<testing::WritesIntoANeighbour>(5);
 }
 
 TEST(RandomSchedules, find_a_backend_that_stops_one_byte_short) {
