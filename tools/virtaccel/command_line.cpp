@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "tools/virtaccel/backends.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/limited_backend.h"
+#include "tools/virtaccel/replay.h"
 #include "tools/virtaccel/run_model.h"
 #include "tools/virtaccel/show_info.h"
 #include "tools/virtaccel/stdio_commands.h"
@@ -34,6 +36,7 @@ namespace {
 
 constexpr std::uint32_t repeat_max = 1'000'000;
 constexpr std::uint64_t buffer_bytes_max = std::uint64_t{1} << 40U;
+constexpr std::uint64_t schedule_numbers_max = 1'000'000'000;
 
 using Action = std::function<OrFailure<void>()>;
 
@@ -90,6 +93,10 @@ Action add_run(CLI::App& parser) {
         ->capture_default_str();
     parser.add_flag("--compare", given->options.compare,
                     "Measure loopback and direct in turns, in this one process");
+    parser
+        .add_option("--record", given->options.record,
+                    "Write the frames between guest and device, for virtaccel replay")
+        ->type_name("FILE");
     parser.add_flag("--json", given->options.json, "Print one JSON object");
     return [given, threads]() -> OrFailure<void> {
         RunOptions& options = given->options;
@@ -203,6 +210,53 @@ Action add_guest(CLI::App& parser) {
     return [given] { return drive_guest(given->options); };
 }
 
+Action add_replay(CLI::App& parser) {
+    struct Arguments {
+        std::string file;
+        BackendChoice backend;
+        RandomOptions random;
+    };
+
+    const auto given = std::make_shared<Arguments>();
+    auto* const file =
+        parser.add_option("FILE", given->file, "A recording, or a schedule; see docs/replay.md");
+    auto* const backend =
+        parser
+            .add_option(
+                "--backend", given->backend.name,
+                fmt::format("For a recording, the recorded backend or one of {}", backend_names()))
+            ->type_name("NAME");
+    auto* const seed = parser
+                           .add_option("--seed", given->random.seed,
+                                       "In place of a file, a random schedule from this seed")
+                           ->excludes(file)
+                           ->excludes(backend);
+    const auto add_random = [&](const char* name, std::uint64_t& value, const char* description) {
+        parser.add_option(name, value, description)
+            ->check(CLI::Range(std::uint64_t{1}, schedule_numbers_max))
+            ->needs(seed)
+            ->capture_default_str();
+    };
+    add_random("--steps", given->random.steps, "Actions of a random schedule");
+    add_random("--schedules", given->random.schedules,
+               "How many of them, from seeds that follow one another");
+    parser
+        .add_option("--write", given->random.write,
+                    "Where a random schedule at which device and model part is written")
+        ->type_name("FILE")
+        ->needs(seed);
+    return [given, file, seed, backend]() -> OrFailure<void> {
+        if (!seed->empty()) {
+            return replay_random(given->random);
+        }
+        if (file->empty()) {
+            return failure("There is nothing to replay: give a file, or --seed.", Exit::usage);
+        }
+        return replay_file(given->file,
+                           backend->empty() ? std::nullopt : std::optional{given->backend});
+    };
+}
+
 constexpr std::array commands{
     Command{"run", "Run a TOSA model",
             "A latency is what one run takes: submit, wait for its end, destroy the event; the "
@@ -225,6 +279,14 @@ constexpr std::array commands{
         "  mkfifo up down\n"
         "  virtaccel device --stdio <up >down & virtaccel guest --stdio <down >up",
         add_device},
+    Command{"replay", "Run a recorded session again, or a schedule against the model of a device",
+            "A recording comes from virtaccel run --record; a schedule from here.\n\n"
+            "Exit codes: 0 everything agrees, 1 something differs, 2 wrong usage or a file that is "
+            "neither.\n\nExample:\n"
+            "  virtaccel run face.tosa --input TosaInput_0=face.npy --record face.rec\n"
+            "  virtaccel replay face.rec --backend cpu\n"
+            "  virtaccel replay --seed 1 --schedules 100 --steps 1000 --write parting.txt",
+            add_replay},
     Command{"guest", "Ask another program's device everything, and judge its answers",
             "The device has a mock backend. Standard error lists every answer; the exit code is 0 "
             "only if\nall of them are right.\n\nExample:\n"

@@ -12,6 +12,7 @@
 #include "tools/virtaccel/backends.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/model.h"
+#include "tools/virtaccel/recording_port.h"
 #include "virtaccel/backend/contract.h"
 
 namespace virtaccel::cli {
@@ -41,8 +42,10 @@ class Engine {
     [[nodiscard]] virtual backend::Diagnostics diagnostics() = 0;
 };
 
-// Guest client, virtqueue and device in this process. `source` outlives the engine.
-[[nodiscard]] OrFailure<std::unique_ptr<Engine>> make_loopback_engine(BackendSource& source);
+// Guest client, virtqueue and device in this process. `source` outlives the engine, and so does
+// `recorder`, if there is one: it stands before the device and writes down what goes through.
+[[nodiscard]] OrFailure<std::unique_ptr<Engine>> make_loopback_engine(
+    BackendSource& source, RecordingPort* recorder = nullptr);
 
 // The backend's own calls and nothing else.
 [[nodiscard]] OrFailure<std::unique_ptr<Engine>> make_direct_engine(const BackendSource& source);

@@ -20,6 +20,7 @@
 #include "tools/virtaccel/guest_failure.h"
 #include "tools/virtaccel/loopback_device.h"
 #include "tools/virtaccel/model.h"
+#include "tools/virtaccel/recording_port.h"
 #include "tools/virtaccel/refusals.h"
 #include "tools/virtaccel/slot_buffers.h"
 #include "virtaccel/backend/contract.h"
@@ -41,10 +42,12 @@ class LoopbackEngine final : public Engine {
   public:
     explicit LoopbackEngine(std::string_view backend) : backend_(backend) {}
 
-    // Starts the device and a session with it.
-    [[nodiscard]] OrFailure<void> open(BackendSource& source) {
+    // Starts the device and a session with it, which is recorded if there is a recorder.
+    [[nodiscard]] OrFailure<void> open(BackendSource& source, RecordingPort* recorder) {
         VIRTACCEL_TRY_ASSIGN(loopback_, make_loopback_device(source, refusals_.sink()));
-        auto session = guest::Session::open(loopback_->transport(), host::heap());
+        const auto transport = recorder == nullptr ? loopback_->transport()
+                                                   : recorder->stand_before(loopback_->transport());
+        auto session = guest::Session::open(transport, host::heap());
         if (!session) {
             return guest_failure(session.error());
         }
@@ -154,9 +157,10 @@ class LoopbackEngine final : public Engine {
 
 }  // namespace
 
-OrFailure<std::unique_ptr<Engine>> make_loopback_engine(BackendSource& source) {
+OrFailure<std::unique_ptr<Engine>> make_loopback_engine(BackendSource& source,
+                                                        RecordingPort* recorder) {
     auto engine = std::make_unique<LoopbackEngine>(source.name());
-    VIRTACCEL_TRY(engine->open(source));
+    VIRTACCEL_TRY(engine->open(source, recorder));
     return engine;
 }
 

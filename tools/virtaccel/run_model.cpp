@@ -23,6 +23,8 @@
 #include "tools/virtaccel/latency.h"
 #include "tools/virtaccel/model.h"
 #include "tools/virtaccel/npy_header.h"
+#include "tools/virtaccel/recording.h"
+#include "tools/virtaccel/recording_port.h"
 #include "tools/virtaccel/report.h"
 #include "tools/virtaccel/tensor_file.h"
 #include "virtaccel/base/result.h"
@@ -113,16 +115,19 @@ std::string_view name_of(Way way) {
     return way == Way::loopback ? "loopback" : "direct";
 }
 
-OrFailure<Lane> open_lane(Way way, BackendSource& source, const Model& model,
-                          std::span<const Bytes> inputs) {
+OrFailure<Lane> open_lane(Way way, BackendSource& source, RecordingPort* recorder) {
     Lane lane{.way = way, .engine = nullptr, .load_ns = 0, .runs_ns = {}};
-    VIRTACCEL_TRY_ASSIGN(lane.engine, way == Way::loopback ? make_loopback_engine(source)
+    VIRTACCEL_TRY_ASSIGN(lane.engine, way == Way::loopback ? make_loopback_engine(source, recorder)
                                                            : make_direct_engine(source));
+    return lane;
+}
+
+OrFailure<void> fill(Lane& lane, const Model& model, std::span<const Bytes> inputs) {
     VIRTACCEL_TRY_ASSIGN(lane.load_ns, lane.engine->load(model));
     for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
         VIRTACCEL_TRY(lane.engine->write(slot, inputs[slot]));
     }
-    return lane;
+    return {};
 }
 
 OrFailure<void> run(Lane& lane, std::uint32_t count, bool measured) {
@@ -171,8 +176,10 @@ OrFailure<void> check_agreement(const Model& model, std::span<Lane> lanes) {
     return {};
 }
 
-OrFailure<void> write_outputs(const Model& model, std::span<const NamedFile> files,
-                              Engine& engine) {
+// The outputs, in files that are not committed yet.
+OrFailure<std::vector<host::NewFile>> write_outputs(const Model& model,
+                                                    std::span<const NamedFile> files,
+                                                    Engine& engine) {
     std::vector<host::NewFile> written;
     for (const NamedFile& file : files) {
         VIRTACCEL_TRY_ASSIGN(const auto output, find_slot(model, model.outputs(), file, "output"));
@@ -182,8 +189,16 @@ OrFailure<void> write_outputs(const Model& model, std::span<const NamedFile> fil
             auto made, host::NewFile::write(file.path, encode_output(model.slots[slot], bytes)));
         written.push_back(std::move(made));
     }
-    for (host::NewFile& file : written) {
-        VIRTACCEL_TRY(file.commit());
+    return written;
+}
+
+// Only the stack has frames.
+OrFailure<void> check_recording(const RunOptions& options) {
+    if (!options.record.empty() && options.way == Way::direct && !options.compare) {
+        return failure(fmt::format("The recording ({}) would be empty, as --device direct sends no "
+                                   "frames; leave one of the two out.",
+                                   options.record),
+                       Exit::usage);
     }
     return {};
 }
@@ -222,22 +237,35 @@ OrFailure<NamedFile> parse_named_file(const std::string& text, const std::string
 OrFailure<void> run_model(const RunOptions& options) {
     VIRTACCEL_TRY(check_once(options.inputs, "--input"));
     VIRTACCEL_TRY(check_once(options.outputs, "--output"));
+    VIRTACCEL_TRY(check_recording(options));
     VIRTACCEL_TRY_ASSIGN(auto source, BackendSource::find(host::heap(), options.backend));
     VIRTACCEL_TRY_ASSIGN(const auto model, read_model(options.model));
     for (const NamedFile& file : options.outputs) {
         VIRTACCEL_TRY(find_slot(model, model.outputs(), file, "output"));
     }
     VIRTACCEL_TRY_ASSIGN(const auto inputs, read_inputs(model, options.inputs));
+    RecordingPort recorder;
     std::vector<Lane> lanes;
     for (const auto way :
          options.compare ? std::vector{Way::loopback, Way::direct} : std::vector{options.way}) {
-        VIRTACCEL_TRY_ASSIGN(auto lane, open_lane(way, source, model, inputs));
+        VIRTACCEL_TRY_ASSIGN(auto lane,
+                             open_lane(way, source, options.record.empty() ? nullptr : &recorder));
+        VIRTACCEL_TRY(fill(lane, model, inputs));
         lanes.push_back(std::move(lane));
     }
     VIRTACCEL_TRY(measure(lanes, options.repeat));
     VIRTACCEL_TRY(check_agreement(model, lanes));
-    VIRTACCEL_TRY(write_outputs(model, options.outputs, *lanes.front().engine));
+    VIRTACCEL_TRY_ASSIGN(auto files, write_outputs(model, options.outputs, *lanes.front().engine));
     const auto report = report_on(options, model, source, lanes);
+    lanes.clear();  // so that the end of the session is recorded too
+    if (!options.record.empty()) {
+        const auto recording = encode(recorder.recording(std::string{source.name()}));
+        VIRTACCEL_TRY_ASSIGN(auto file, host::NewFile::write(options.record, recording));
+        files.push_back(std::move(file));
+    }
+    for (host::NewFile& file : files) {
+        VIRTACCEL_TRY(file.commit());
+    }
     fmt::print("{}", options.json ? to_json(report) + '\n' : to_text(report));
     return {};
 }

@@ -33,6 +33,7 @@ struct RunOptions {
     BackendChoice backend;
     Way way = Way::loopback;
     std::uint32_t repeat = 1;
+    std::string record;    // where the frames of `loopback` are written; empty for nowhere
     bool compare = false;  // both ways in turns; outputs are those of `loopback`
     bool json = false;
 };
