@@ -13,6 +13,7 @@ namespace virtaccel::conformance {
 
 struct BackendCase {
     std::string_view name;
+    std::string_view title;
     Check (*run)(const BackendSubject& subject) = nullptr;
     // The case may be skipped for want of a capability.
     bool needs_capability = false;
@@ -21,7 +22,10 @@ struct BackendCase {
 // All fourteen, in the order in which they are run and reported.
 [[nodiscard]] std::span<const BackendCase> backend_cases();
 
-// Runs every case, each on instances of its own.
+// Runs one of them, on instances of its own.
+[[nodiscard]] CaseResult run_backend_case(const BackendSubject& subject, const BackendCase& row);
+
+// Runs every case.
 [[nodiscard]] Results run_backend_cases(const BackendSubject& subject);
 
 }  // namespace virtaccel::conformance

@@ -70,10 +70,14 @@ std::span<const DeviceCase> device_cases() {
     return all_cases;
 }
 
+CaseResult run_device_case(const DeviceSubject& subject, const DeviceCase& row) {
+    return result_of(row.name, row.title, run_case(subject, row));
+}
+
 Results run_device_cases(const DeviceSubject& subject) {
     Results results;
     for (const DeviceCase& row : all_cases) {
-        results.push_back(result_of(row.name, run_case(subject, row)));
+        results.push_back(run_device_case(subject, row));
     }
     return results;
 }

@@ -27,7 +27,10 @@ struct DeviceCase {
 // VQ-001 to VQ-020.
 [[nodiscard]] std::span<const DeviceCase> device_cases();
 
-// Runs every case, after a reset of the device where it can be reset.
+// Runs one of them, after a reset of the device where it can be reset.
+[[nodiscard]] CaseResult run_device_case(const DeviceSubject& subject, const DeviceCase& row);
+
+// Runs every case.
 [[nodiscard]] Results run_device_cases(const DeviceSubject& subject);
 
 }  // namespace virtaccel::conformance

@@ -15,11 +15,13 @@ namespace virtaccel::conformance {
 
 enum class Outcome : std::uint8_t { passed, skipped, failed };
 
-// One case's end. `name` is stable over releases; `reason` is empty for a passed case.
+// One case's end. `name` is stable over releases, `title` says what the case is about; `reason` is
+// empty for a passed case. The names and titles of our own cases live as long as the program.
 struct CaseResult {
     std::string_view name;
+    std::string_view title{};
     Outcome outcome = Outcome::passed;
-    std::string reason;
+    std::string reason{};
 };
 
 using Results = std::vector<CaseResult>;
@@ -90,12 +92,15 @@ template <class... Parts>
     return expect(found == wanted, what, " is (", found, ") and not (", wanted, ").");
 }
 
-// The result of the case `name`.
-[[nodiscard]] inline CaseResult result_of(std::string_view name, const Check& check) {
-    if (check) {
-        return {.name = name, .outcome = Outcome::passed, .reason = {}};
+// The result of the case `name`, which is about `title`.
+[[nodiscard]] inline CaseResult result_of(std::string_view name, std::string_view title,
+                                          const Check& check) {
+    CaseResult result{.name = name, .title = title, .outcome = Outcome::passed, .reason = {}};
+    if (!check) {
+        result.outcome = check.error().outcome;
+        result.reason = check.error().reason;
     }
-    return {.name = name, .outcome = check.error().outcome, .reason = check.error().reason};
+    return result;
 }
 
 }  // namespace virtaccel::conformance
