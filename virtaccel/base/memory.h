@@ -40,7 +40,7 @@ struct Memory {
     template <class T>
     void release_array(T* first, std::size_t count) const {
         if (first != nullptr) {
-            release(state, first, sizeof(T) * count, alignof(T));
+            release(state, static_cast<void*>(first), sizeof(T) * count, alignof(T));
         }
     }
 };

@@ -8,7 +8,6 @@
 #include <span>
 #include <string_view>
 
-#include "virtaccel/backend/contract.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/mock/script.h"

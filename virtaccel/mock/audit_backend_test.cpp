@@ -1,11 +1,11 @@
 #include "virtaccel/mock/audit_backend.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +22,7 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/mock/audit.h"
 #include "virtaccel/mock/fault.h"
+#include "virtaccel/mock/forwarding.h"
 #include "virtaccel/mock/reference.h"
 #include "virtaccel/mock/reference_artifact.h"
 #include "virtaccel/mock/script.h"
