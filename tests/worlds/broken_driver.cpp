@@ -14,9 +14,9 @@
 namespace virtaccel::worlds {
 
 void BrokenDriver::reset() {
-    for (std::uint8_t i = 0; i < ring_.size; ++i) {
+    for (std::uint32_t i = 0; i < ring_.size; ++i) {
         records_[i] = {};
-        free_[i] = i;
+        free_[i] = static_cast<std::uint8_t>(i);
     }
     free_count_ = ring_.size;
     in_flight_ = 0;

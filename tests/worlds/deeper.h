@@ -10,7 +10,7 @@ namespace virtaccel::worlds {
 template <class Number>
 [[nodiscard]] Number deeper(Number usual) {
     const char* const more = std::getenv("VIRTACCEL_WORLDS_DEEPER");
-    return static_cast<Number>(usual + (more == nullptr ? 0 : std::stoi(more)));
+    return static_cast<Number>(static_cast<int>(usual) + (more == nullptr ? 0 : std::stoi(more)));
 }
 
 }  // namespace virtaccel::worlds

@@ -8,7 +8,6 @@
 #include <iostream>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -3,9 +3,10 @@
 // rule that a step breaks ends the search, and the shortest schedule that leads there is told.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iomanip>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -154,12 +155,9 @@ template <class World>
 
 // Three digits and a power of ten.
 [[nodiscard]] inline std::string rounded(double number) {
-    int power = 0;
-    for (; number >= 1000; number /= 10) {
-        ++power;
-    }
-    return std::to_string(static_cast<int>(number)) +
-           (power == 0 ? "" : "e" + std::to_string(power));
+    std::ostringstream text;
+    text << std::setprecision(3) << number;
+    return text.str();
 }
 
 // One line for the log.

@@ -43,7 +43,7 @@ class ValueInterner {
     }
 
     [[nodiscard]] T at(std::uint32_t number) const {
-        T value;
+        T value{};
         std::memcpy(&value, bytes_.at(number).data(), sizeof value);
         return value;
     }

@@ -1,7 +1,6 @@
 #include "tests/worlds/local_steps.h"
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,7 +11,6 @@
 #include "tests/worlds/broken_driver.h"
 #include "tests/worlds/watch.h"
 #include "virtaccel/base/bytes.h"
-#include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
 #include "virtaccel/queue/device_ring.h"
 #include "virtaccel/queue/driver_ring.h"

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/worlds/block.h"
 #include "tests/worlds/exploration.h"
 #include "tests/worlds/interner.h"
 #include "tests/worlds/local_steps.h"
