@@ -23,6 +23,7 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_cases.h"
 #include "virtaccel/conformance/subject.h"
+#include "virtaccel/conformance/tosa_sample.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/target.h"
@@ -43,11 +44,6 @@ std::vector<std::byte> doubling_model(std::int32_t length = 4) {
     const auto x = builder.input("x", DType::fp32, {length});
     builder.output(builder.add(x, x), "y");
     return builder.finish().value();
-}
-
-std::vector<std::byte> bytes_of(const std::vector<float>& values) {
-    const auto bytes = std::as_bytes(std::span{values});
-    return {bytes.begin(), bytes.end()};
 }
 
 // A backend with a context, a queue and the doubling model.
@@ -139,23 +135,11 @@ TEST(CpuBackend, refuses_a_number_of_threads_that_is_out_of_range) {
 }
 
 TEST(CpuBackend, passes_the_standard_cases) {
-    conformance::SampleProgram program{.format = tosa::artifact_format,
-                                       .target = {},
-                                       .resident_bytes = 1U << 20U,
-                                       .artifact = doubling_model(),
-                                       .slots = {}};
-    program.target = testing::target_of(program.artifact);
-    const auto x = bytes_of({1, 2, 3, 4});
-    program.slots = {{.slot = 0, .access = Access::read, .before = x, .after = x},
-                     {.slot = 1,
-                      .access = Access::write,
-                      .before = bytes_of({9, 9, 9, 9}),
-                      .after = bytes_of({2, 4, 6, 8})}};
     auto maker = [] { return make(host::heap()); };
     conformance::BackendSubject subject;
     subject.memory = host::heap();
     subject.factory = backend::factory_from(maker);
-    subject.program = program;
+    subject.program = conformance::tosa_sample();
     subject.patience = {.state = nullptr, .pause = [](void*) { std::this_thread::yield(); }};
     for (const auto& result : conformance::run_backend_cases(subject)) {
         // There is no device-local memory here.

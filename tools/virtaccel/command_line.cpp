@@ -21,6 +21,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "tools/virtaccel/backends.h"
+#include "tools/virtaccel/conform.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/limited_backend.h"
 #include "tools/virtaccel/replay.h"
@@ -35,6 +36,7 @@ namespace virtaccel::cli {
 namespace {
 
 constexpr std::uint32_t repeat_max = 1'000'000;
+constexpr double conform_timeout_s_max = 86'400;
 constexpr std::uint64_t buffer_bytes_max = std::uint64_t{1} << 40U;
 constexpr std::uint64_t schedule_numbers_max = 1'000'000'000;
 
@@ -257,6 +259,62 @@ Action add_replay(CLI::App& parser) {
     };
 }
 
+Action add_conform(CLI::App& parser) {
+    struct Arguments {
+        ConformOptions options;
+        double timeout_s = 10;
+    };
+
+    const auto given = std::make_shared<Arguments>();
+    ConformOptions& options = given->options;
+    parser
+        .add_option("--backend", options.backend,
+                    fmt::format("The backend that is judged, or that the device loopback has "
+                                "(mock): one of {}",
+                                backend_names()))
+        ->type_name("NAME[:DEVICE]");
+    parser
+        .add_option("--device", options.device,
+                    "The device that is judged: loopback, in this process, or stdio:COMMAND "
+                    "ARG..., a program that takes frames on its standard input")
+        ->type_name("DEVICE");
+    parser
+        .add_option("--program", options.program,
+                    "The artifact that is run: a mock's, a small TOSA model, or none (what the "
+                    "backend takes; mock for a program's device)")
+        ->check(CLI::IsMember({"mock", "tosa", "none"}));
+    parser
+        .add_option("--case", options.patterns, "Only cases of such a name; * and ? stand for any")
+        ->type_name("PATTERN")
+        ->allow_extra_args(false);
+    parser.add_flag("--list", options.list, "Show names and titles of the cases, and run none");
+    parser
+        .add_option("--timeout", given->timeout_s,
+                    "Seconds that a device may take to answer, and an event to end")
+        ->check(CLI::Range(0.01, conform_timeout_s_max))
+        ->capture_default_str();
+    parser.add_option("--max-request-bytes", options.request_bytes_max, "What the device has")
+        ->check(CLI::Range(protocol::request_bytes_min, protocol::frame_bytes_max))
+        ->capture_default_str();
+    parser.add_option("--max-response-bytes", options.response_bytes_max, "What the device has")
+        ->check(CLI::Range(protocol::response_bytes_min, protocol::frame_bytes_max))
+        ->capture_default_str();
+    parser.add_option("--max-descriptors", options.chain_descriptors_max, "What the device has")
+        ->check(CLI::Range(protocol::chain_descriptors_min, protocol::chain_descriptors_max))
+        ->capture_default_str();
+    const auto add_file = [&parser](const char* name, std::string& path, const char* description) {
+        parser.add_option(name, path, description)->type_name("FILE");
+    };
+    add_file("--json", options.json, "Write one JSON object; to standard output if FILE is -");
+    add_file("--junit", options.junit, "Write JUnit XML");
+    add_file("--badge", options.badge, "Write an SVG badge");
+    return [given] {
+        constexpr double ms_per_s = 1000;
+        given->options.timeout_ms = static_cast<std::uint32_t>(given->timeout_s * ms_per_s);
+        return run_conform(given->options);
+    };
+}
+
 constexpr std::array commands{
     Command{"run", "Run a TOSA model",
             "A latency is what one run takes: submit, wait for its end, destroy the event; the "
@@ -287,6 +345,16 @@ constexpr std::array commands{
             "  virtaccel replay face.rec --backend cpu\n"
             "  virtaccel replay --seed 1 --schedules 100 --steps 1000 --write parting.txt",
             add_replay},
+    Command{"conform", "Judge a backend or a device by the standard cases",
+            "A case passes, fails, or is skipped for want of something it needs, with the "
+            "reason.\n\n"
+            "Exit codes: 0 no case failed, 1 a case failed or the device is gone, 2 wrong "
+            "usage.\n\nExample:\n"
+            "  virtaccel conform --backend cpu\n"
+            "  virtaccel conform --device loopback --junit report.xml --badge badge.svg\n"
+            "  virtaccel conform --device \"stdio:other-device --stdio\" --timeout 2 --json -\n"
+            "  virtaccel conform --device \"stdio:virtaccel device --stdio\" --case 'VQ-01*'",
+            add_conform},
     Command{"guest", "Ask another program's device everything, and judge its answers",
             "The device has a mock backend. Standard error lists every answer; the exit code is 0 "
             "only if\nall of them are right.\n\nExample:\n"
