@@ -1,42 +1,16 @@
 #include "virtaccel/guest/failure.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "virtaccel/base/status.h"
+#include "virtaccel/base/text.h"
 #include "virtaccel/wire/commands.h"
 
 namespace virtaccel::guest {
 namespace {
-
-// Appends text to a caller's room and stops at its end.
-class Text {
-  public:
-    explicit Text(std::span<char> room) : room_(room) {}
-
-    Text& operator<<(std::string_view text) {
-        const auto fitting = text.substr(0, room_.size() - size_);
-        std::ranges::copy(fitting, room_.data() + size_);
-        size_ += fitting.size();
-        return *this;
-    }
-
-    Text& operator<<(std::uint16_t number) {
-        char digits[8];
-        const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
-        return *this << std::string_view{std::begin(digits), end};
-    }
-
-    [[nodiscard]] std::string_view written() const { return {room_.data(), size_}; }
-
-  private:
-    std::span<char> room_;
-    std::size_t size_ = 0;
-};
 
 std::string_view meaning(Status status) {
     const auto* const row = std::ranges::find(status_rows, status, &StatusRow::status);

@@ -10,8 +10,8 @@
 
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/status.h"
+#include "virtaccel/base/text.h"
 #include "virtaccel/mock/script.h"
-#include "virtaccel/mock/text.h"
 
 namespace virtaccel::mock {
 

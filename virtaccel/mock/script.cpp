@@ -17,7 +17,7 @@
 #include "virtaccel/base/panic.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
-#include "virtaccel/mock/text.h"
+#include "virtaccel/base/text.h"
 
 namespace virtaccel::mock {
 

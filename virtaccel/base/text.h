@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace virtaccel::mock {
+namespace virtaccel {
 
 class Text {
   public:
@@ -37,4 +37,4 @@ class Text {
     std::size_t size_ = 0;
 };
 
-}  // namespace virtaccel::mock
+}  // namespace virtaccel
