@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "virtaccel/backend/any_backend.h"
-#include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/memory.h"
@@ -34,22 +33,6 @@ namespace {
 
 // Enough for every load that the ring can hold.
 constexpr std::uint32_t deferred_loads_max = 16;
-
-// An event that is held is pending to whoever destroys it too, whatever has become of it in a
-// backend whose events end by themselves.
-class HoldingBackend : public mock::FaultBackend {
-  public:
-    HoldingBackend(mock::Script& script, backend::AnyBackend inner) noexcept
-        : FaultBackend(script, std::move(inner)), script_(&script) {}
-
-    [[nodiscard]] backend::ReleaseOutcome destroy_event(backend::EventHandle event) {
-        return script_->events_held() ? backend::ReleaseOutcome::rejected(Status::busy)
-                                      : FaultBackend::destroy_event(event);
-    }
-
-  private:
-    mock::Script* script_;
-};
 
 queue::testing::Link link_of(const Piece& piece, std::uint16_t flags) {
     return {.address = std::bit_cast<std::uintptr_t>(piece.data),
@@ -116,7 +99,7 @@ RingDevice::RingDevice(const Memory& memory, backend::BackendFactory factory,
 
 Result<backend::AnyBackend> RingDevice::make_backend() {
     VIRTACCEL_TRY_ASSIGN(backend::AnyBackend inner, inner_.make(inner_.state));
-    return backend::make_owned<HoldingBackend>(memory_, script_, std::move(inner));
+    return backend::make_owned<mock::FaultBackend>(memory_, script_, std::move(inner));
 }
 
 std::optional<std::uint32_t> RingDevice::exchange(std::span<const Piece> readable,

@@ -186,6 +186,9 @@ Status FaultBackend::cancel(backend::EventHandle event) {
 }
 
 ReleaseOutcome FaultBackend::destroy_event(backend::EventHandle event) {
+    if (script_->events_held()) {
+        return ReleaseOutcome::rejected(Status::busy);
+    }
     return release(Call::destroy_event, [&] { return end(event); });
 }
 

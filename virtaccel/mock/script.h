@@ -172,7 +172,8 @@ class Script {
     // The next call of `call` fails like that, once, whatever else it was to do.
     void fail_next(Call call, const Failure& failure);
 
-    // While held, every event is pending to whoever polls it.
+    // While held, every event is pending to whoever polls or destroys it, whatever has become of it
+    // in a backend whose events end by themselves.
     void hold_events(bool held) { events_held_ = held; }
 
     [[nodiscard]] bool events_held() const { return events_held_; }
