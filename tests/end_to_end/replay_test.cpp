@@ -1,6 +1,7 @@
 // `virtaccel run --record` and `virtaccel replay` as a user meets them.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

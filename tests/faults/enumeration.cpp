@@ -27,20 +27,26 @@ namespace {
 
 constexpr std::size_t findings_max = 5;
 
+// Every entry about the `occurrence`th call of `row`, with one of `statuses`.
+void add_faults(std::vector<mock::Fault>& faults, const mock::CallRow& row,
+                std::uint64_t occurrence, std::span<const Status> statuses) {
+    for (const mock::ActionRow& action : mock::action_rows) {
+        if (!row.actions.has(action.action)) {
+            continue;
+        }
+        for (const Status status : statuses) {
+            faults.push_back({row.call, occurrence, action.action, status});
+        }
+    }
+}
+
 // Every entry about a call that a run made, with one of `statuses`.
 std::vector<mock::Fault> faults_of(const Run& run, std::span<const Status> statuses) {
     std::vector<mock::Fault> faults;
     for (const mock::CallRow& row : mock::call_rows) {
         const std::uint64_t calls = run.calls[static_cast<std::size_t>(row.call)];
         for (std::uint64_t occurrence = 1; occurrence <= calls; ++occurrence) {
-            for (const mock::ActionRow& action : mock::action_rows) {
-                if (!row.actions.has(action.action)) {
-                    continue;
-                }
-                for (const Status status : statuses) {
-                    faults.push_back({row.call, occurrence, action.action, status});
-                }
-            }
+            add_faults(faults, row, occurrence, statuses);
         }
     }
     return faults;

@@ -5,7 +5,6 @@
 #include "tests/faults/enumeration.h"
 
 #include <array>
-#include <cstdint>
 #include <cstdio>
 #include <iterator>
 #include <string>

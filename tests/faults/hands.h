@@ -11,7 +11,8 @@
 
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
-#include "virtaccel/device/endpoint.h"
+#include "virtaccel/device/device.h"
+#include "virtaccel/device/options.h"
 #include "virtaccel/guest/requests.h"
 
 namespace virtaccel::faults {

@@ -5,8 +5,6 @@
 // know: a life tries a step again that failed, so that with two faults the third try has to
 // succeed, and a life that was told of a loss resets the device and begins anew.
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +14,6 @@
 #include "tests/faults/world.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/guest/requests.h"
-#include "virtaccel/mock/audit.h"
 
 namespace virtaccel::faults {
 

@@ -13,6 +13,7 @@
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/device/endpoint.h"
 #include "virtaccel/device/options.h"
 #include "virtaccel/guest/failure.h"
 #include "virtaccel/guest/requests.h"

@@ -15,7 +15,6 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/device/device.h"
 #include "virtaccel/device/options.h"
-#include "virtaccel/guest/failure.h"
 #include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/session.h"
 #include "virtaccel/guest/transport.h"

@@ -2,7 +2,6 @@
 // light, and that the enumeration has to find.
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

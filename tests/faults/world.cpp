@@ -1,5 +1,6 @@
 #include "tests/faults/world.h"
 
+#include <cstdint>
 #include <span>
 #include <utility>
 

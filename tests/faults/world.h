@@ -2,7 +2,6 @@
 // Everything behind one device of one run: counted memory, the script, the audit, and backends that
 // are stacked over each other. The one thing to know: the audit hears what the device hears.
 
-#include <cstdint>
 #include <span>
 
 #include "virtaccel/backend/any_backend.h"

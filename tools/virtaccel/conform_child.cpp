@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/poll.h>
 #include <sys/types.h>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <sys/types.h>
+#include <sched.h>
 
 #include "host/error.h"
 

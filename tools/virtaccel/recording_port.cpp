@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "tools/virtaccel/recording.h"

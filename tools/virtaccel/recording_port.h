@@ -2,6 +2,7 @@
 // A driver's port that writes down what goes through it. The one thing to know: a request stands in
 // the recording where it was posted, and only if it was answered.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,10 +12,8 @@
 
 #include "tools/virtaccel/recording.h"
 #include "virtaccel/base/bytes.h"
-#include "virtaccel/base/result.h"
 #include "virtaccel/guest/transport.h"
 #include "virtaccel/queue/port.h"
-#include "virtaccel/wire/records.h"
 
 namespace virtaccel::cli {
 

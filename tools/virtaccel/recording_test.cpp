@@ -1,7 +1,6 @@
 #include "tools/virtaccel/recording.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string_view>
 #include <variant>

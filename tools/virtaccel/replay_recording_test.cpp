@@ -1,12 +1,16 @@
 #include "tools/virtaccel/replay_recording.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tools/virtaccel/backends.h"
+#include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/probe/request.h"
 #include "tools/virtaccel/recording.h"
 #include "virtaccel/base/id.h"

@@ -39,8 +39,8 @@ std::string xml_pair(std::string_view name, std::string_view text) {
 
 // What a test suite and the list of all suites both say of themselves.
 std::string suite_attributes(const Report& report, const Counts& counts) {
-    return say(xml_pair("name", "virtaccel conform " + report.subject), " tests=\"", counts.total(),
-               "\" failures=\"", counts.failed, "\" errors=\"0\"");
+    return say(xml_pair("name", "virtaccel conform " + report.subject), R"( tests=")",
+               counts.total(), R"(" failures=")", counts.failed, R"(" errors="0")");
 }
 
 std::string junit_case(const Report& report, const CaseResult& result) {

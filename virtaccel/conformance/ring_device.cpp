@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "virtaccel/backend/any_backend.h"
+#include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/memory.h"

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "virtaccel/backend/any_backend.h"

@@ -72,6 +72,14 @@ std::uint64_t resolved(const Atom& atom, const Resolve& resolve) {
     return atom.object.empty() ? atom.number : resolve(atom.object);
 }
 
+void put_binding(Bytes& tail, const Setting& bind, const Resolve& resolve) {
+    constexpr std::array<std::size_t, 5> widths{8, 8, 8, 4, 4};
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const auto number = i < bind.value.size() ? resolved(bind.value[i], resolve) : 0;
+        put_number(tail, number, widths[i]);
+    }
+}
+
 Bytes tail_of(const Action& action, TailKind kind, const Resolve& resolve) {
     Bytes tail;
     switch (kind) {
@@ -97,12 +105,7 @@ Bytes tail_of(const Action& action, TailKind kind, const Resolve& resolve) {
         case TailKind::bindings:
             for (const Setting& setting : action.settings) {
                 if (setting.key == "bind") {
-                    constexpr std::array<std::size_t, 5> widths{8, 8, 8, 4, 4};
-                    for (std::size_t i = 0; i < widths.size(); ++i) {
-                        const auto number =
-                            i < setting.value.size() ? resolved(setting.value[i], resolve) : 0;
-                        put_number(tail, number, widths[i]);
-                    }
+                    put_binding(tail, setting, resolve);
                 }
             }
             break;

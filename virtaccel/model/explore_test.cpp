@@ -12,7 +12,6 @@
 
 #include "host/memory.h"
 #include "virtaccel/model/action.h"
-#include "virtaccel/model/schedule.h"
 #include "virtaccel/model/trial.h"
 #include "virtaccel/model/wire_text.h"
 

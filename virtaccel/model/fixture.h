@@ -2,13 +2,12 @@
 // The reference program (spec §9) as the model understands it: what an artifact of 24 bytes says,
 // which bindings fit it, and what it does to the bytes of two ranges.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
 #include <vector>
-
-#include "virtaccel/model/wire_text.h"
 
 namespace virtaccel::model {
 

@@ -1,6 +1,5 @@
 #include "virtaccel/model/generator.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

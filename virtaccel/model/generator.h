@@ -9,8 +9,8 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <vector>
 
+#include "virtaccel/base/panic.h"
 #include "virtaccel/model/action.h"
 #include "virtaccel/model/model.h"
 #include "virtaccel/model/trial.h"
@@ -47,7 +47,11 @@ class Generator {
     // Makes a request wrong in one way.
     void spoil(Action& action);
 
-    [[nodiscard]] std::uint64_t below(std::uint64_t end) { return random_() % end; }
+    // A number below `end`, which is not zero.
+    [[nodiscard]] std::uint64_t below(std::uint64_t end) {
+        VIRTACCEL_CHECK(end != 0);
+        return random_() % end;
+    }
 
     [[nodiscard]] bool one_in(std::uint64_t count) { return below(count) == 0; }
 

@@ -13,6 +13,7 @@
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/host_buffer.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/result.h"
@@ -98,11 +99,10 @@ const Fault* Stage::fault(Call call) const {
 }
 
 template <class Handle>
-Handle Stage::make(std::string_view kind, Handle inner, std::vector<std::uint64_t> stands_on) {
-    records_[++last_made_] = {.kind = kind,
-                              .object = inner.object,
-                              .word = inner.word,
-                              .stands_on = std::move(stands_on)};
+Handle Stage::make(std::string_view kind, Handle inner,
+                   const std::vector<std::uint64_t>& stands_on) {
+    records_[++last_made_] = {
+        .kind = kind, .object = inner.object, .word = inner.word, .stands_on = stands_on};
     return {.object = nullptr, .word = last_made_};
 }
 
@@ -325,7 +325,7 @@ backend::SubmitOutcome Stage::submit(const backend::Submission& submission) {
         static_cast<void>(inner_.destroy_event(outcome.event));
         return backend::SubmitOutcome::rejected(status_of(*failure));
     }
-    outcome.event = make("event", outcome.event, std::move(stands_on));
+    outcome.event = make("event", outcome.event, stands_on);
     return failure == nullptr
                ? outcome
                : backend::SubmitOutcome::indeterminate(status_of(*failure), outcome.event);

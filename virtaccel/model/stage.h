@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -128,7 +127,7 @@ class Stage {
 
     template <class Handle>
     [[nodiscard]] Handle make(std::string_view kind, Handle inner,
-                              std::vector<std::uint64_t> stands_on);
+                              const std::vector<std::uint64_t>& stands_on);
     template <class Handle>
     [[nodiscard]] backend::ReleaseOutcome release(Call call, Handle handle, std::string_view kind);
 

@@ -22,6 +22,7 @@
 #include "virtaccel/device/options.h"
 #include "virtaccel/model/action.h"
 #include "virtaccel/model/fault.h"
+#include "virtaccel/model/fixture.h"
 #include "virtaccel/model/model.h"
 #include "virtaccel/model/schedule.h"
 #include "virtaccel/model/stage.h"
@@ -249,6 +250,7 @@ Verdict Trial::take(const Expected& expected, std::span<const std::byte> respons
 
 std::vector<std::string> Trial::waiting() const {
     std::vector<std::string> names;
+    names.reserve(deferred_.size());
     for (const auto& [name, deferred] : deferred_) {
         names.push_back(name);
     }

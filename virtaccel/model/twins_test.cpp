@@ -1,7 +1,7 @@
 // Random schedules find each of these devices, and what they find becomes short.
 #include "virtaccel/model/testing/twins.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 
 #include <gtest/gtest.h>
