@@ -4,6 +4,7 @@
 #   HEADERS <file>...      what others may include; each must compile alone
 #   SOURCES <file>...      none makes an interface library
 #   TESTS <file>...        form one GoogleTest executable
+#   THREADED_TESTS <file>... belong to it too; all that lane tsan builds of it: they start threads
 #   FUZZERS <file>...      x_fuzz.cpp becomes one libFuzzer executable, in the fuzz preset only
 #   TEST_DEPS <module>...  what only the tests include: any module
 #   LIBS <target>...       third parties seen by this module and its users
@@ -21,10 +22,24 @@ add_custom_target(virtaccel_programs)
 add_custom_target(virtaccel_benchmarks)
 add_custom_target(virtaccel_generated)
 
-# The tests that start threads: what ThreadSanitizer can see something in. Their label is `threads`.
-set(virtaccel_threaded_modules queue backend mock device host adapters/loopback adapters/stdio
-                               backends/cpu end_to_end)
+# All that ThreadSanitizer can see something in.
 add_custom_target(virtaccel_threaded_tests)
+
+# What nearly every test includes, compiled once for all of them. A file that forgets to include one
+# of these is found by lane tidy, which has none.
+function(virtaccel_precompile_test_headers)
+  set(file ${PROJECT_BINARY_DIR}/precompiled_test_headers.cpp)
+  file(CONFIGURE OUTPUT ${file} CONTENT "")
+  add_executable(virtaccel_precompiled_test_headers EXCLUDE_FROM_ALL ${file})
+  target_link_libraries(virtaccel_precompiled_test_headers PRIVATE virtaccel_options
+                                                                   GTest::gtest_main)
+  target_compile_options(virtaccel_precompiled_test_headers PRIVATE ${virtaccel_test_options})
+  target_precompile_headers(
+    virtaccel_precompiled_test_headers PRIVATE <gtest/gtest.h> <algorithm> <array> <expected>
+    <memory> <optional> <span> <string> <string_view> <vector>)
+endfunction()
+# A test is compiled more often than it runs, and what it tests is optimised all the same.
+set(virtaccel_test_options $<$<CONFIG:Debug>:-O0>)
 
 set(virtaccel_freestanding_modules base wire queue guest device backend mock)
 
@@ -154,7 +169,8 @@ endfunction()
 
 function(virtaccel_library module)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" ""
-                        "DEPS;HEADERS;SOURCES;TESTS;FUZZERS;TEST_DEPS;LIBS;PRIVATE_LIBS;TEST_LIBS")
+                        "DEPS;HEADERS;SOURCES;TESTS;THREADED_TESTS;FUZZERS;TEST_DEPS;LIBS;\
+PRIVATE_LIBS;TEST_LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "The module (${module}) has arguments without a keyword "
                         "(${arg_UNPARSED_ARGUMENTS}): put one in front of them.")
@@ -182,10 +198,17 @@ function(virtaccel_library module)
   target_link_libraries(${target} ${scope} ${deps} ${arg_LIBS})
   virtaccel_show_headers(${target} ${scope} ${arg_HEADERS})
 
-  if(arg_TESTS)
-    virtaccel_add_test(${module} "${target};${test_deps};${arg_TEST_LIBS}" ${arg_TESTS})
+  set(test_libraries ${target} ${test_deps} ${arg_TEST_LIBS})
+  if(VIRTACCEL_THREADED_TESTS_ONLY)
+    set(arg_TESTS)
   endif()
-  virtaccel_add_fuzzers(${module} "${target};${test_deps};${arg_TEST_LIBS}" ${arg_FUZZERS})
+  if(arg_TESTS OR arg_THREADED_TESTS)
+    virtaccel_add_test(${module} "${test_libraries}" ${arg_TESTS} ${arg_THREADED_TESTS})
+    if(VIRTACCEL_THREADED_TESTS_ONLY)
+      add_dependencies(virtaccel_threaded_tests ${target}_test)
+    endif()
+  endif()
+  virtaccel_add_fuzzers(${module} "${test_libraries}" ${arg_FUZZERS})
 endfunction()
 
 # Gives a target an include root in the build folder that holds nothing but this folder.
@@ -209,15 +232,13 @@ function(virtaccel_add_test module libraries)
   set_target_properties(${target}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                                   ${PROJECT_BINARY_DIR}/test_bin)
   target_link_libraries(${target}_test PRIVATE ${libraries} virtaccel_options GTest::gtest_main)
-  # A test is compiled more often than it runs, and what it tests is optimised all the same.
-  target_compile_options(${target}_test PRIVATE $<$<CONFIG:Debug>:-O0>)
-  set(labels)
-  if(module IN_LIST virtaccel_threaded_modules)
-    set(labels LABELS threads)
-    add_dependencies(virtaccel_threaded_tests ${target}_test)
+  target_compile_options(${target}_test PRIVATE ${virtaccel_test_options})
+  if(VIRTACCEL_PRECOMPILED_TEST_HEADERS)
+    target_compile_options(${target}_test PRIVATE -fpch-preprocess)
+    target_precompile_headers(${target}_test REUSE_FROM virtaccel_precompiled_test_headers)
   endif()
   gtest_discover_tests(${target}_test DISCOVERY_MODE PRE_TEST TEST_PREFIX "${module}/"
-                       PROPERTIES TIMEOUT 300 ${labels})
+                       PROPERTIES TIMEOUT 300)
 endfunction()
 
 function(virtaccel_add_fuzzers module libraries)
