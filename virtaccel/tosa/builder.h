@@ -68,7 +68,8 @@ class Builder {
     // INT32, ...
     template <std::ranges::contiguous_range Range>
     Value constant(DType dtype, Dims shape, const Range& values) {
-        return constant(dtype, shape, std::as_bytes(std::span{values}));
+        // Of an array, the span would have its own type and come back here.
+        return constant(dtype, shape, std::span<const std::byte>{std::as_bytes(std::span{values})});
     }
 
     // A constant of FP32.

@@ -1,5 +1,7 @@
 #include "virtaccel/tosa/builder.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -74,6 +76,15 @@ TEST(Builder, keeps_the_first_mistake) {
     EXPECT_EQ(bytes.error().sentence.view(),
               "Operator 0 (ADD) cannot be built: its inputs do not broadcast: dimension 1 is (3) "
               "and (4).");
+}
+
+TEST(Builder, takes_constants_from_any_range_of_elements) {
+    Builder builder;
+    const Value vector = builder.constant(DType::int32, {2}, std::vector<std::int32_t>{1, 2});
+    const Value array = builder.constant(DType::int32, {2}, std::array<std::int32_t, 2>{1, 2});
+    builder.output(builder.add(vector, array), "y");
+    EXPECT_TRUE(builder.finish().has_value());
+    EXPECT_TRUE(std::ranges::equal(builder.tensor(vector).data, builder.tensor(array).data));
 }
 
 TEST(Builder, refuses_a_constant_of_another_size) {
