@@ -188,12 +188,16 @@ std::expected<Schedule, std::string> parse_schedule(std::string_view text) {
     for (std::size_t line = 1; !text.empty(); ++line) {
         const auto whole = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), whole.size() + 1));
-        const auto words = words_of(body_of(whole), ' ');
+        const auto body = body_of(whole);
+        if (body.size() > line_bytes_max) {
+            return wrong(line, "is too long");
+        }
+        const auto words = words_of(body, ' ');
         if (line == 1 || words.empty()) {
             continue;
         }
-        if (whole.size() > line_bytes_max || schedule.actions.size() == actions_max) {
-            return wrong(line, "is too long, or one too many");
+        if (schedule.actions.size() == actions_max) {
+            return wrong(line, "is one action too many");
         }
         if (words.front() == "world") {
             auto world = parse_world(words, line);
