@@ -180,8 +180,14 @@ void Lowering::run_now(Step& step, ValueId write) {
         static_cast<void>(know(write));
     }
     std::vector<Block> scratch;
+    std::uint64_t left = options_.resident_bytes_max - known_size_;
     for (const ValueId id : scratch_) {
-        scratch.emplace_back(memory_, static_cast<std::size_t>(values_[id].bytes));
+        const std::uint64_t bytes = values_[id].bytes;
+        if (bytes > left) {
+            throw TooManyResidentBytes{};
+        }
+        left -= bytes;
+        scratch.emplace_back(memory_, static_cast<std::size_t>(bytes));
         known_[id] = scratch.back().data();
     }
     for (std::uint32_t part = 0; part < step.parts(); ++part) {
