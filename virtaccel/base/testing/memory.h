@@ -2,6 +2,7 @@
 // A `Memory` for tests: it counts what is out, and refuses when told to. The one thing to know: a
 // test fails the Nth allocation, for every N, and then looks whether anything stayed behind.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -44,6 +45,11 @@ class CountingMemory {
 
     [[nodiscard]] std::uint64_t live_bytes() const { return live_bytes_; }
 
+    // The most bytes that were not yet released at once, since it was made or asked to forget.
+    [[nodiscard]] std::uint64_t peak_bytes() const { return peak_bytes_; }
+
+    void forget_peak() { peak_bytes_ = live_bytes_; }
+
   private:
     void* allocate(std::size_t bytes, std::size_t alignment) {
         void* block = left_ == 0 ? nullptr : source_.allocate(source_.state, bytes, alignment);
@@ -55,6 +61,7 @@ class CountingMemory {
         ++granted_;
         ++live_blocks_;
         live_bytes_ += bytes;
+        peak_bytes_ = std::max(peak_bytes_, live_bytes_);
         return block;
     }
 
@@ -70,6 +77,7 @@ class CountingMemory {
     std::uint64_t refused_ = 0;
     std::uint64_t live_blocks_ = 0;
     std::uint64_t live_bytes_ = 0;
+    std::uint64_t peak_bytes_ = 0;
 };
 
 }  // namespace virtaccel::testing
