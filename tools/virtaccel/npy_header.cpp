@@ -27,7 +27,6 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t prefix_bytes = 8;  // magic, major version, minor version
-constexpr std::size_t header_bytes_max = std::size_t{1} << 20U;
 constexpr std::size_t header_alignment = 64;
 constexpr std::size_t rank_max = 64;
 constexpr std::size_t shown_characters_max = 60;
@@ -197,18 +196,18 @@ host::OrError<HeaderText> find_header_text(std::string_view file, std::string_vi
     }
     const std::size_t length_bytes = major == 1 ? 2 : 4;
     const std::size_t begin = prefix_bytes + length_bytes;
-    std::size_t length = header_bytes_max + 1;
+    std::size_t length = npy_header_bytes_max + 1;
     if (file.size() >= begin) {
         std::array<std::uint8_t, 4> digits{};
         std::memcpy(digits.data(), file.data() + prefix_bytes, length_bytes);
         length = digits[0] | (std::size_t{digits[1]} << 8U) | (std::size_t{digits[2]} << 16U) |
                  (std::size_t{digits[3]} << 24U);
     }
-    if (length > header_bytes_max || length > file.size() - begin) {
+    if (length > npy_header_bytes_max || length > file.size() - begin) {
         return host::error(fmt::format(
             "The file ({}) ends inside its .npy header, or has one of more than ({}) bytes; save "
             "the array again.",
-            path, header_bytes_max));
+            path, npy_header_bytes_max));
     }
     return HeaderText{.text = file.substr(begin, length), .end = begin + length};
 }

@@ -31,6 +31,9 @@ struct NpyHeader {
     std::size_t header_bytes = 0;     // where the data start
 };
 
+// The longest text of a header that is read; NumPy's are of a few hundred bytes.
+inline constexpr std::size_t npy_header_bytes_max = std::size_t{1} << 20U;
+
 // Reads the header of `file`; `path` is for messages. Refuses what NumPy does not write, elements
 // that are no plain numbers, bits or bytes, and shapes whose size does not exist; looks at no byte
 // past the header.

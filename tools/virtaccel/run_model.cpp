@@ -35,7 +35,6 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::uint64_t file_bytes_max = std::uint64_t{1} << 34U;
 constexpr std::uint32_t warm_up_runs_max = 10;
 constexpr std::uint32_t rounds_max = 20;
 constexpr double ns_per_ms = 1e6;
@@ -86,8 +85,9 @@ OrFailure<std::vector<Bytes>> read_inputs(const Model& model, std::span<const Na
     std::vector<bool> given(model.input_count);
     for (const NamedFile& file : files) {
         VIRTACCEL_TRY_ASSIGN(const auto slot, find_slot(model, model.inputs(), file, "input"));
-        VIRTACCEL_TRY_ASSIGN(const auto bytes, host::read_file(file.path, file_bytes_max));
-        VIRTACCEL_TRY_ASSIGN(inputs[slot], decode_input(model.slots[slot], bytes, file.path));
+        const TensorSlot& input = model.slots[slot];
+        VIRTACCEL_TRY_ASSIGN(const auto bytes, host::read_file(file.path, file_bytes_max(input)));
+        VIRTACCEL_TRY_ASSIGN(inputs[slot], decode_input(input, bytes, file.path));
         given[slot] = true;
     }
     for (std::size_t slot = 0; slot < model.input_count; ++slot) {

@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::size_t int48_bytes = 6;
 constexpr std::size_t int64_bytes = 8;
+// Magic, version and length, in front of a header's text.
+constexpr std::uint64_t npy_prefix_bytes_max = 12;
 
 struct Spelling {
     tosa::DType dtype;
@@ -129,6 +131,15 @@ host::OrError<std::vector<std::byte>> check_booleans(const TensorSlot& input,
 
 std::string_view npy_descr(tosa::DType dtype) {
     return spelling_of(dtype).descr;
+}
+
+// No type is stored in more than eight bytes.
+std::uint64_t file_bytes_max(const TensorSlot& input) {
+    std::uint64_t bytes = int64_bytes;
+    for (const auto size : input.shape) {
+        bytes *= size;
+    }
+    return npy_prefix_bytes_max + npy_header_bytes_max + bytes;
 }
 
 host::OrError<std::vector<std::byte>> decode_input(const TensorSlot& input,

@@ -26,6 +26,9 @@ struct TensorSlot {
 // How a file spells elements of `dtype`: "<f4". Empty for an unknown type.
 [[nodiscard]] std::string_view npy_descr(tosa::DType dtype);
 
+// The most bytes that a file for `input` can have, of whatever type it is; nobody has to read more.
+[[nodiscard]] std::uint64_t file_bytes_max(const TensorSlot& input);
+
 // The bytes to write into the buffer of `input`, from the bytes of a whole .npy file; `path` is for
 // messages. Refuses another element type or shape, saying what was expected and found, and values
 // that the type does not have.

@@ -108,6 +108,12 @@ TEST(TensorFile, keeps_six_bytes_of_int48) {
                    "not have; save values of that type.");
 }
 
+TEST(TensorFile, has_room_for_the_widest_type_and_the_longest_header) {
+    constexpr std::uint64_t header_bytes = (std::uint64_t{1} << 20U) + 12;
+    EXPECT_EQ(file_bytes_max(slot(DType::int8, {})), header_bytes + 8);
+    EXPECT_EQ(file_bytes_max(slot(DType::int48, {3, 5})), header_bytes + (15 * 8));
+}
+
 TEST(TensorFile, refuses_booleans_that_are_neither) {
     expect_refusal(decode(slot(DType::boolean, {2}), "|b1", bytes_of<std::uint8_t>({1, 2})),
                    "The file (a.npy) for input (x) holds a value (2) that BOOL does not have; save "
