@@ -3,13 +3,13 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <new>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,6 +22,7 @@
 #include "backends/cpu/cpu.h"
 #include "tools/virtaccel/backends.h"
 #include "tools/virtaccel/conform.h"
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/limited_backend.h"
 #include "tools/virtaccel/replay.h"
@@ -364,7 +365,7 @@ constexpr std::array commands{
 };
 
 int end(const Failure& reason) {
-    fmt::print(stderr, "virtaccel: {}\n", reason.message);
+    say("virtaccel: " + reason.message);
     return static_cast<int>(reason.code);
 }
 
@@ -402,7 +403,10 @@ int parse_and_run(std::span<const char* const> arguments) {
     try {
         parser.parse(static_cast<int>(arguments.size()), arguments.data());
     } catch (const CLI::Success& help) {
-        return parser.exit(help);
+        std::ostringstream text;
+        const int code = parser.exit(help, text, text);
+        const auto printed = print_out(text.str());
+        return printed ? code : end(printed.error());
     } catch (const CLI::Error& error) {
         return end(usage_failure(parser, error));
     }
@@ -418,6 +422,7 @@ int parse_and_run(std::span<const char* const> arguments) {
 }  // namespace
 
 int run_command_line(std::span<const char* const> arguments) {
+    hold_standard_ends();
     try {
         return parse_and_run(arguments);
     } catch (const std::bad_alloc&) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <iterator>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 #include "host/files.h"
 #include "tools/virtaccel/conform_suite.h"
 #include "tools/virtaccel/conform_words.h"
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/conformance/reports.h"
@@ -62,19 +62,19 @@ std::size_t name_columns(std::span<const SuiteCase> cases) {
 OrFailure<void> show_list(const ConformOptions& options) {
     VIRTACCEL_TRY_ASSIGN(const auto cases, choose_cases(list_cases(options), options.patterns));
     const std::size_t columns = name_columns(cases);
+    std::string list;
     for (const SuiteCase& row : cases) {
-        fmt::print("{:<{}}  {}\n", row.name, columns, row.title);
+        list += fmt::format("{:<{}}  {}\n", row.name, columns, row.title);
     }
-    return {};
+    return print_out(list);
 }
 
-// A row of the table appears as soon as its case has ended.
-Report run_cases(const Suite& suite, bool with_table) {
+// A row of the table appears as soon as its case has ended; `shown` says whether all of it could.
+Report run_cases(const Suite& suite, bool with_table, OrFailure<void>& shown) {
     const std::size_t columns = name_columns(suite.cases);
-    const auto show = [with_table](std::string_view line) {
-        if (with_table) {
-            fmt::print("{}", line);
-            static_cast<void>(std::fflush(stdout));
+    const auto show = [&](std::string_view line) {
+        if (with_table && shown) {
+            shown = print_out(line);
         }
     };
     Report report{.subject = suite.subject, .results = {}};
@@ -118,7 +118,7 @@ OrFailure<void> write_reports(const std::vector<ReportFile>& files, const Report
     for (const ReportFile& file : files) {
         const std::string text = file.write(report);
         if (file.path == standard_output) {
-            fmt::print("{}", text);
+            VIRTACCEL_TRY(print_out(text));
             continue;
         }
         VIRTACCEL_TRY_ASSIGN(auto made,
@@ -154,8 +154,10 @@ OrFailure<void> run_conform(const ConformOptions& options) {
     VIRTACCEL_TRY(check_writable(files));
     VIRTACCEL_TRY_ASSIGN(Suite suite, make_suite(options));
     VIRTACCEL_TRY_ASSIGN(suite.cases, choose_cases(std::move(suite.cases), options.patterns));
-    const Report report = run_cases(suite, options.json != standard_output);
+    OrFailure<void> shown;
+    const Report report = run_cases(suite, options.json != standard_output, shown);
     VIRTACCEL_TRY(write_reports(files, report));
+    VIRTACCEL_TRY(shown);
     return verdict_of(report);
 }
 

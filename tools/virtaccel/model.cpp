@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "host/files.h"
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/npy_header.h"
 #include "tools/virtaccel/tensor_file.h"
@@ -56,7 +57,7 @@ OrFailure<Model> read_model(const std::string& path) {
 }
 
 std::string describe(const TensorSlot& slot) {
-    return fmt::format("{} ({}, shape {})", slot.name, tosa::name_of(slot.dtype),
+    return fmt::format("{} ({}, shape {})", visible(slot.name), tosa::name_of(slot.dtype),
                        shape_text(slot.shape));
 }
 

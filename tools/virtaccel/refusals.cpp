@@ -1,10 +1,10 @@
 #include "tools/virtaccel/refusals.h"
 
-#include <cstdio>
 #include <string_view>
 
 #include <fmt/core.h>
 
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/status.h"
@@ -26,10 +26,9 @@ backend::RefusalSink Refusals::sink() {
             [](void* self, std::string_view line) {
                 const auto before = static_cast<Refusals*>(self)->count_.fetch_add(1);
                 if (before < shown_max) {
-                    fmt::print(stderr, "virtaccel: {}\n", line);
+                    say(fmt::format("virtaccel: {}", line));
                 } else if (before == shown_max) {
-                    fmt::print(stderr, "virtaccel: More reasons than {} are not shown.\n",
-                               shown_max);
+                    say(fmt::format("virtaccel: More reasons than {} are not shown.", shown_max));
                 }
             },
     };

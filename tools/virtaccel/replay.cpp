@@ -1,7 +1,6 @@
 #include "tools/virtaccel/replay.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 #include "host/files.h"
 #include "host/memory.h"
 #include "tools/virtaccel/backends.h"
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/recording.h"
 #include "tools/virtaccel/replay_recording.h"
@@ -42,9 +42,9 @@ OrFailure<void> replay_schedule(const std::string& path, std::string_view text) 
                         (*run)->index + 1, path, model::to_text(schedule->actions[(*run)->index]),
                         (*run)->what));
     }
-    fmt::print("Device and model agree on all actions ({}) of the schedule ({}).\n",
-               schedule->actions.size(), path);
-    return {};
+    return print_out(
+        fmt::format("Device and model agree on all actions ({}) of the schedule ({}).\n",
+                    schedule->actions.size(), visible(path)));
 }
 
 }  // namespace
@@ -85,17 +85,17 @@ OrFailure<void> replay_random(const RandomOptions& options) {
         return failure(explored.error(), Exit::usage);
     }
     if (!explored->finding) {
-        fmt::print("Device and model agree on random schedules ({}) with actions ({}).\n",
-                   explored->schedules, explored->actions);
-        return {};
+        return print_out(
+            fmt::format("Device and model agree on random schedules ({}) with actions ({}).\n",
+                        explored->schedules, explored->actions));
     }
     const std::string text = model::to_text(*explored->finding);
-    fmt::print("{}", text);
     if (!options.write.empty()) {
         VIRTACCEL_TRY_ASSIGN(auto file,
                              host::NewFile::write(options.write, std::as_bytes(std::span{text})));
         VIRTACCEL_TRY(file.commit());
     }
+    VIRTACCEL_TRY(print_out(text));
     return failure(
         fmt::format("Device and model part in the schedule of the seed ({}), which "
                     "stands above, made short; keep it for virtaccel replay.",

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "host/clock.h"
 #include "host/memory.h"
 #include "tools/virtaccel/backends.h"
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/recording.h"
 #include "tools/virtaccel/refusals.h"
@@ -231,11 +231,10 @@ OrFailure<void> replay_recording(const Recording& recording, const std::string& 
                         "agree. {}",
                         source.name(), path, *difference));
     }
-    fmt::print(
+    return print_out(fmt::format(
         "The device over the backend ({}) and the recording ({}) agree on all entries ({}); of the "
         "reads ({}), those with the same bytes are ({}).\n",
-        source.name(), path, recording.entries.size(), replay.reads(), replay.equal_reads());
-    return {};
+        source.name(), path, recording.entries.size(), replay.reads(), replay.equal_reads()));
 }
 
 }  // namespace virtaccel::cli

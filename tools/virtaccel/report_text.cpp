@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/identity_words.h"
 #include "tools/virtaccel/latency.h"
 #include "tools/virtaccel/model.h"
@@ -40,8 +41,9 @@ std::string table(const RunReport& report) {
 }  // namespace
 
 std::string to_text(const RunReport& report) {
-    std::string text = fmt::format("model    {}\nbackend  {}: {}\ndevice   {}\n", report.model.path,
-                                   report.backend, report.description, report.device);
+    std::string text =
+        fmt::format("model    {}\nbackend  {}: {}\ndevice   {}\n", visible(report.model.path),
+                    report.backend, report.description, report.device);
     for (const auto& input : report.model.inputs()) {
         text += fmt::format("input    {}\n", describe(input));
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +17,7 @@
 #include "host/files.h"
 #include "host/memory.h"
 #include "tools/virtaccel/backends.h"
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/engine.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/latency.h"
@@ -266,8 +266,7 @@ OrFailure<void> run_model(const RunOptions& options) {
     for (host::NewFile& file : files) {
         VIRTACCEL_TRY(file.commit());
     }
-    fmt::print("{}", options.json ? to_json(report) + '\n' : to_text(report));
-    return {};
+    return print_out(options.json ? to_json(report) + '\n' : to_text(report));
 }
 
 }  // namespace virtaccel::cli

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include <fmt/core.h>
-
 #include "host/memory.h"
 #include "tools/virtaccel/backends.h"
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/guest_failure.h"
 #include "tools/virtaccel/loopback_device.h"
@@ -27,8 +26,7 @@ OrFailure<void> show_info(const InfoOptions& options) {
         .description = std::string{loopback.endpoint().device().backend().description()},
         .config = loopback.config(),
         .identity = session->identity()};
-    fmt::print("{}", options.json ? to_json(report) + '\n' : to_text(report));
-    return {};
+    return print_out(options.json ? to_json(report) + '\n' : to_text(report));
 }
 
 }  // namespace virtaccel::cli

@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -12,6 +11,7 @@
 #include "adapters/stdio/driver_stream.h"
 #include "host/memory.h"
 #include "tools/virtaccel/backends.h"
+#include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/probe/cases.h"
 #include "tools/virtaccel/probe/peer.h"
@@ -58,8 +58,7 @@ OrFailure<void> drive_guest(const GuestOptions& options) {
     ignore_closed_pipes();
     adapters::stdio::DriverStream stream{STDIN_FILENO, STDOUT_FILENO};
     probe::StreamPeer peer{stream};
-    probe::Probe probe{peer, options.strict,
-                       [](std::string_view line) { fmt::print(stderr, "{}\n", line); }};
+    probe::Probe probe{peer, options.strict, say};
     probe::run_all(probe);
     if (probe.failure().empty()) {
         probe::run_session(probe, stream);
@@ -71,7 +70,7 @@ OrFailure<void> drive_guest(const GuestOptions& options) {
                         "see the lines above that begin with WRONG.",
                         tally.wrong, tally.right + tally.wrong));
     }
-    fmt::print(stderr, "All {} answers are right.\n", tally.right);
+    say(fmt::format("All {} answers are right.", tally.right));
     return {};
 }
 
