@@ -76,14 +76,14 @@ struct Answer {
 // A client on a ring of eight, with two GET_DEVICE_INFO on their way to a device that is the test.
 class HostileDevice {
   public:
+    // As many requests as the ring has room for; this many are on their way at first.
+    static constexpr std::size_t requests_max = 4;
     static constexpr std::size_t requests = 2;
 
     HostileDevice() {
-        for (Chain& chain : chains_) {
-            VIRTACCEL_CHECK(client_.get_device_info(chain).has_value());
-        }
-        for (std::uint16_t& head : heads) {
-            head = device.next_available().value_or(0xffff);
+        for (std::size_t i = 0; i < requests; ++i) {
+            VIRTACCEL_CHECK(client_.get_device_info(chains_[i]).has_value());
+            heads[i] = device.next_available().value_or(0xffff);
         }
     }
 
@@ -134,7 +134,7 @@ class HostileDevice {
                 return;
             }
             const auto index = static_cast<std::size_t>(chain - chains_.data());
-            ASSERT_LT(index, requests);
+            ASSERT_LT(index, requests_max);
             const auto result = client_.result<Opcode::get_device_info>(*chain);
             endings[index].push_back(result ? std::nullopt : std::optional{result.error().kind});
         }
@@ -173,7 +173,7 @@ class HostileDevice {
             for (Chain& chain : chains_) {
                 ASSERT_TRUE(client_.get_device_info(chain).has_value());
             }
-            for (std::size_t i = 0; i < requests; ++i) {
+            for (std::size_t i = 0; i < requests_max; ++i) {
                 const auto head = device.next_available();
                 ASSERT_TRUE(head.has_value());
                 answer(*head);
@@ -199,14 +199,14 @@ class HostileDevice {
     queue::testing::GuestRam ram_{host::heap(), 1};
     queue::RingMemory ring_ = queue::ring_at(ram_.bytes().data(), queue::lay_out_ring(size));
     queue::DriverRing driver_{host::heap(), {.chain_descriptors_max = 8}};
-    std::array<Chain, requests> chains_{make_chain(), make_chain()};
+    std::array<Chain, requests_max> chains_{make_chain(), make_chain(), make_chain(), make_chain()};
     Client client_ = make_client(driver_, ring_);
 
   public:
     queue::testing::RawDevice device{ring_};
     std::array<std::uint16_t, requests> heads{};
     // How the requests ended: without a failure, or with one of a kind.
-    std::array<std::vector<std::optional<FailureKind>>, requests> endings;
+    std::array<std::vector<std::optional<FailureKind>>, requests_max> endings;
 };
 
 TEST(HostileDevices, that_use_heads_which_are_none_ask_for_recovery) {
@@ -289,8 +289,8 @@ TEST(HostileDevices, that_rewrite_the_descriptors_reach_nothing) {
     machine.device.use({.id = machine.heads[1], .bytes = info_bytes});
     machine.device.use({.id = machine.heads[0], .bytes = info_bytes});
     machine.take_completions();
-    for (const auto& ending : machine.endings) {
-        EXPECT_EQ(ending, (std::vector<std::optional<FailureKind>>{std::nullopt}));
+    for (std::size_t i = 0; i < HostileDevice::requests; ++i) {
+        EXPECT_EQ(machine.endings[i], (std::vector<std::optional<FailureKind>>{std::nullopt}));
     }
     EXPECT_FALSE(machine.client().needs_reset());
     machine.expect_service();
