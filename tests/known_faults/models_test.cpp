@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "host/files.h"
 #include "tests/known_faults/cpu_stack.h"
@@ -44,7 +45,9 @@ struct Said {
 };
 
 Said run_program(std::span<const std::byte> bytes) {
-    const std::string path = ::testing::TempDir() + "/virtaccel_known_faults.tosa";
+    // Tests run side by side, each in a process of its own.
+    const std::string path =
+        ::testing::TempDir() + "/known_faults_" + std::to_string(::getpid()) + ".tosa";
     auto file = host::NewFile::write(path, bytes);
     EXPECT_TRUE(file.has_value() && file->commit().has_value());
     const std::array arguments{"virtaccel", "run", path.c_str()};
