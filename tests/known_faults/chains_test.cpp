@@ -140,13 +140,8 @@ class CutRequests : public ::testing::Test {
     CutRequests() {
         const Frame made = machine_.frame<Opcode::create_context>({}, 24);
         EXPECT_EQ(machine_.serve(made), 24U);
-        wire::AllocateBuffer buffer;
-        buffer.context_id = machine_.id_in<ContextKind>(made);
-        buffer.bytes = 256;
-        buffer.alignment = 64;
-        buffer.memory_domain = static_cast<std::uint8_t>(MemoryDomain::host);
-        buffer.usage = usage_known.bits;
-        const Frame allocated = machine_.frame<Opcode::allocate_buffer>(buffer, 24);
+        const Frame allocated = machine_.frame<Opcode::allocate_buffer>(
+            buffer_in(machine_.id_in<ContextKind>(made), 256), 24);
         EXPECT_EQ(machine_.serve(allocated), 24U);
         const auto id = machine_.id_in<BufferKind>(allocated);
         const Frame written = machine_.frame<Opcode::write_buffer>({id, 0U, 256U}, 16, 256);

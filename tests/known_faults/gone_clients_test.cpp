@@ -125,25 +125,13 @@ class GoneClients : public ::testing::Test {
     void leave_four_pending_events() {
         const auto context = make<ContextKind>(frame<Opcode::create_context>({}));
         const auto bytes = mock::encode({.operation = mock::Operation::barrier});
-        wire::LoadProgram load;
-        load.context_id = context;
-        load.format = mock::reference_format;
-        std::ranges::copy(mock::reference_target, load.target.begin());
-        load.payload_bytes = bytes.size();
-        load.resident_bytes = mock::reference_resident_bytes;
         wire::Submit submit;
-        submit.program_id =
-            make<ProgramKind>(frame<Opcode::load_program>(load, {bytes.begin(), bytes.end()}));
+        submit.program_id = make<ProgramKind>(
+            frame<Opcode::load_program>(program_in(context), {bytes.begin(), bytes.end()}));
         submit.queue_id = make<QueueKind>(frame<Opcode::create_queue>({context, 0U, 0U}));
         submit.binding_count = 1;
-        wire::AllocateBuffer buffer;
-        buffer.context_id = context;
-        buffer.bytes = 64;
-        buffer.alignment = 64;
-        buffer.memory_domain = static_cast<std::uint8_t>(MemoryDomain::host);
-        buffer.usage = usage_known.bits;
         wire::Binding bound;
-        bound.buffer_id = make<BufferKind>(frame<Opcode::allocate_buffer>(buffer));
+        bound.buffer_id = make<BufferKind>(frame<Opcode::allocate_buffer>(buffer_in(context, 64)));
         bound.bytes = 64;
         bound.access = static_cast<std::uint8_t>(Access::read);
         Bytes tail;
@@ -174,17 +162,8 @@ class GoneClients : public ::testing::Test {
     [[nodiscard]] const CountingMemory& heap() const { return heap_; }
 
   private:
-    struct Maker {
-        Memory memory;
-        mock::ReferenceOptions options;
-
-        Result<backend::AnyBackend> operator()() const {
-            return backend::make_owned<mock::Reference>(memory, memory, options);
-        }
-    };
-
     CountingMemory heap_{host::heap()};
-    Maker maker_;
+    MockMaker maker_;
     std::optional<device::Endpoint> endpoint_;
     std::uint64_t request_id_ = 0;
 };

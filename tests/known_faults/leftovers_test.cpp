@@ -54,26 +54,6 @@ class Leftovers : public ::testing::Test {
 
     [[nodiscard]] ContextId context() { return make<Opcode::create_context, ContextKind>({}); }
 
-    [[nodiscard]] static wire::AllocateBuffer buffer_in(ContextId context) {
-        wire::AllocateBuffer record;
-        record.context_id = context;
-        record.bytes = 256;
-        record.alignment = 64;
-        record.memory_domain = static_cast<std::uint8_t>(MemoryDomain::host);
-        record.usage = usage_known.bits;
-        return record;
-    }
-
-    [[nodiscard]] static wire::LoadProgram artifact_in(ContextId context, std::size_t bytes) {
-        wire::LoadProgram record;
-        record.context_id = context;
-        record.format = mock::reference_format;
-        std::ranges::copy(mock::reference_target, record.target.begin());
-        record.payload_bytes = bytes;
-        record.resident_bytes = mock::reference_resident_bytes;
-        return record;
-    }
-
     // 100 000 times the same refusal, after which the host is as it was.
     void expect_no_trace(const Frame& frame, Status why) {
         ASSERT_EQ(machine_.serve(frame), sizeof(wire::ResponseHeader));
@@ -110,10 +90,9 @@ TEST_F(Leftovers, are_not_in_the_reserved_fields_of_answers) {
 
     const auto in = context();
     const auto bytes = mock::encode({.operation = mock::Operation::barrier});
-    const auto program =
-        make<Opcode::load_program, ProgramKind>(artifact_in(in, bytes.size()), bytes);
+    const auto program = make<Opcode::load_program, ProgramKind>(program_in(in), bytes);
     const auto queue = make<Opcode::create_queue, QueueKind>({in, 0U, 0U});
-    const wire::Binding bound{make<Opcode::allocate_buffer, BufferKind>(buffer_in(in)),
+    const wire::Binding bound{make<Opcode::allocate_buffer, BufferKind>(buffer_in(in, 256)),
                               0U,
                               256U,
                               0U,
@@ -134,7 +113,7 @@ TEST_F(Leftovers, are_not_in_the_reserved_fields_of_answers) {
 }
 
 TEST_F(Leftovers, of_a_hundred_thousand_bad_alignments_are_none) {
-    auto record = buffer_in(context());
+    auto record = buffer_in(context(), 256);
     record.alignment = 3;
     expect_no_trace(machine().frame<Opcode::allocate_buffer>(record, 24), Status::invalid_argument);
 }
@@ -148,8 +127,8 @@ TEST_F(Leftovers, of_a_hundred_thousand_requests_past_a_quota_are_none) {
 
 TEST_F(Leftovers, of_a_hundred_thousand_bad_artifacts_are_none) {
     const auto in = context();
-    const Frame frame = machine().frame<Opcode::load_program>(
-        artifact_in(in, mock::reference_artifact_bytes), 24, mock::reference_artifact_bytes);
+    const Frame frame =
+        machine().frame<Opcode::load_program>(program_in(in), 24, mock::reference_artifact_bytes);
     expect_no_trace(frame, Status::invalid_argument);
 }
 

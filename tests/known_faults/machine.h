@@ -3,6 +3,7 @@
 // device's end of that ring, and an endpoint over the reference backend. The one thing to know: a
 // request is built byte by byte, so that a test can get any byte of it wrong.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "host/memory.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/owned.h"
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
@@ -22,6 +24,7 @@
 #include "virtaccel/device/options.h"
 #include "virtaccel/device/processor.h"
 #include "virtaccel/mock/reference.h"
+#include "virtaccel/mock/reference_artifact.h"
 #include "virtaccel/queue/testing/chains.h"
 #include "virtaccel/queue/testing/ring_rig.h"
 #include "virtaccel/wire/commands.h"
@@ -44,6 +47,38 @@ inline constexpr std::uint32_t info_bytes = sizeof(wire::ResponseHeader) + sizeo
     options.config.response_bytes_max = response_bytes_max;
     options.policy = {.buffer_bytes_max = 1U << 20U, .program_resident_bytes_max = 1U << 20U};
     return options;
+}
+
+// A reference backend in `memory`.
+struct MockMaker {
+    Memory memory;
+    mock::ReferenceOptions options;
+
+    Result<backend::AnyBackend> operator()() const {
+        return backend::make_owned<mock::Reference>(memory, memory, options);
+    }
+};
+
+// A buffer of the host's memory for everything.
+[[nodiscard]] inline wire::AllocateBuffer buffer_in(ContextId context, std::uint64_t bytes) {
+    wire::AllocateBuffer record;
+    record.context_id = context;
+    record.bytes = bytes;
+    record.alignment = 64;
+    record.memory_domain = static_cast<std::uint8_t>(MemoryDomain::host);
+    record.usage = usage_known.bits;
+    return record;
+}
+
+// A program of the reference backend, whose artifact follows.
+[[nodiscard]] inline wire::LoadProgram program_in(ContextId context) {
+    wire::LoadProgram record;
+    record.context_id = context;
+    record.format = mock::reference_format;
+    std::ranges::copy(mock::reference_target, record.target.begin());
+    record.payload_bytes = mock::reference_artifact_bytes;
+    record.resident_bytes = mock::reference_resident_bytes;
+    return record;
 }
 
 struct MachineOptions {
@@ -141,16 +176,7 @@ class Machine {
     std::optional<device::Processor> processor;
 
   private:
-    struct Maker {
-        Memory memory;
-        mock::ReferenceOptions options;
-
-        Result<backend::AnyBackend> operator()() const {
-            return backend::make_owned<mock::Reference>(memory, memory, options);
-        }
-    };
-
-    Maker maker_;
+    MockMaker maker_;
     std::uint64_t request_id_ = 0;
 };
 

@@ -57,13 +57,7 @@ class CountedMachine : public ::testing::Test {
     [[nodiscard]] CountingMemory& heap() { return heap_; }
 
     [[nodiscard]] wire::AllocateBuffer buffer_of(std::uint64_t bytes) const {
-        wire::AllocateBuffer record;
-        record.context_id = context_;
-        record.bytes = bytes;
-        record.alignment = 64;
-        record.memory_domain = static_cast<std::uint8_t>(MemoryDomain::host);
-        record.usage = usage_known.bits;
-        return record;
+        return buffer_in(context_, bytes);
     }
 
     // The frame is refused, and nothing was allocated for it, not even for a moment.
