@@ -4,31 +4,22 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
+
+#include "virtaccel/mock/script.h"
 
 namespace virtaccel::model {
 
-// The calls that can be told to fail.
-enum class Call : std::uint8_t {
-    create_context,
-    destroy_context,
-    allocate,
-    free,
-    write,
-    read,
-    prepare,
-    load,
-    unload,
-    create_queue,
-    destroy_queue,
-    submit,
-    destroy_event,
-};
+using mock::Call;
 
-inline constexpr std::array<std::string_view, 13> call_names{
-    "create_context", "destroy_context", "allocate",      "free",   "write",
-    "read",           "prepare",         "load",          "unload", "create_queue",
-    "destroy_queue",  "submit",          "destroy_event",
+// The calls that can be told to fail: all that act for a command. The names are the mock's.
+inline constexpr std::array failing_calls{
+    Call::create_context, Call::destroy_context,
+    Call::allocate,       Call::free,
+    Call::write,          Call::read,
+    Call::prepare,        Call::load,
+    Call::unload,         Call::create_queue,
+    Call::destroy_queue,  Call::submit,
+    Call::destroy_event,
 };
 
 // The call answers `status`, as the backend spells it (it may be a number that the protocol does

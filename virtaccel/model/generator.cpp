@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "virtaccel/mock/script.h"
 #include "virtaccel/model/action.h"
 #include "virtaccel/model/fault.h"
 #include "virtaccel/model/fixture.h"
@@ -249,10 +250,9 @@ Action Generator::release(const Trial& trial) {
 
 Action Generator::fault(const Trial& /*trial*/) {
     Action action = act("fault");
-    const auto call = below(call_names.size());
-    faulty_call_ = call;
+    faulty_call_ = failing_calls[below(failing_calls.size())];
     after_fault_ = true;
-    set(action, "call", {{.number = 0, .object = std::string{call_names[call]}}});
+    set(action, "call", {{.number = 0, .object = std::string{mock::row_of(faulty_call_).name}}});
     set(action, "status",
         one_in(3) ? any({status::device_lost, 12, 77})
                   : any({status::busy, status::out_of_memory, status::internal_error,
@@ -269,7 +269,7 @@ Action Generator::meet_fault(const Trial& trial) {
         set(action, std::move(key), {object(trial, kind)});
         return action;
     };
-    switch (static_cast<Call>(faulty_call_)) {
+    switch (faulty_call_) {
         case Call::create_context:
             return create_context(trial);
         case Call::destroy_context:
@@ -292,7 +292,7 @@ Action Generator::meet_fault(const Trial& trial) {
             return on("destroy_queue", "queue", Kind::queue);
         case Call::submit:
             return submit(trial);
-        case Call::destroy_event:
+        default:
             break;
     }
     return on("destroy_event", "event", Kind::event);

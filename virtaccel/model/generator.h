@@ -3,7 +3,6 @@
 // actions are right, so that there is something to go wrong with; the rest are wrong in one way
 // each.
 
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "virtaccel/base/panic.h"
 #include "virtaccel/model/action.h"
+#include "virtaccel/model/fault.h"
 #include "virtaccel/model/model.h"
 #include "virtaccel/model/trial.h"
 #include "virtaccel/model/world.h"
@@ -70,7 +70,7 @@ class Generator {
     std::mt19937_64 random_;
     std::uint64_t names_ = 0;
     bool after_fault_ = false;  // what comes next may meet it
-    std::size_t faulty_call_ = 0;
+    Call faulty_call_ = Call::create_context;
 };
 
 }  // namespace virtaccel::model

@@ -20,6 +20,7 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/mock/reference.h"
+#include "virtaccel/mock/script.h"
 #include "virtaccel/model/fault.h"
 #include "virtaccel/model/world.h"
 
@@ -108,7 +109,7 @@ Handle Stage::make(std::string_view kind, Handle inner,
 
 template <class Handle>
 ReleaseOutcome Stage::release(Call call, Handle handle, std::string_view kind) {
-    const auto call_name = call_names[static_cast<std::size_t>(call)];
+    const auto call_name = mock::row_of(call).name;
     ++backstage_.calls_;
     const Record* record = find(handle.word, kind, call_name);
     if (record == nullptr) {

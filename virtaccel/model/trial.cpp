@@ -20,6 +20,7 @@
 #include "virtaccel/device/device.h"
 #include "virtaccel/device/endpoint.h"
 #include "virtaccel/device/options.h"
+#include "virtaccel/mock/script.h"
 #include "virtaccel/model/action.h"
 #include "virtaccel/model/fault.h"
 #include "virtaccel/model/fixture.h"
@@ -163,11 +164,12 @@ Verdict Trial::step(const Action& action) {
 
 void Trial::arm(const Action& action) {
     const Setting* const call = action.find("call");
-    const auto* const found =
-        std::ranges::find(call_names, call == nullptr ? "" : call->value.front().object);
+    const auto name_of = [](Call failing) { return mock::row_of(failing).name; };
+    const auto* const found = std::ranges::find(
+        failing_calls, call == nullptr ? "" : call->value.front().object, name_of);
     const auto status = action.number("status").value_or(0);
-    if (found != call_names.end() && status != 0) {
-        fault_ = {.call = static_cast<Call>(found - call_names.begin()),
+    if (found != failing_calls.end() && status != 0) {
+        fault_ = {.call = *found,
                   .status = static_cast<std::uint16_t>(status),
                   .indeterminate = action.number("indeterminate").value_or(0) != 0};
     }
