@@ -22,7 +22,7 @@ void expect_wrong_usage(const Words& arguments, std::string_view message) {
 }
 
 TEST(Usage, shows_an_example_for_each_command) {
-    for (const std::string command : {"run", "info", "device", "replay", "guest"}) {
+    for (const std::string command : {"run", "info", "device", "guest", "conform", "replay"}) {
         const auto ended = run_virtaccel({command, "--help"});
         EXPECT_EQ(ended.code, 0);
         EXPECT_EQ(ended.err, "");

@@ -42,9 +42,14 @@ void expect_nothing_wrong(std::string_view name, const Scenario& scenario) {
     Tally tally;
     enumerate_singles(scenario, every_status, tally);
     enumerate_pairs(scenario, telling_statuses, tally);
-    std::printf("faults: %s: %llu singles, %llu pairs (both met in %llu)\n",
+    std::string pair_statuses;
+    for (const Status status : telling_statuses) {
+        pair_statuses += (pair_statuses.empty() ? "" : ", ") + std::string{status_name(status)};
+    }
+    std::printf("faults: %s: %llu singles (%zu statuses), %llu pairs (of %s; both met in %llu)\n",
                 std::string{name}.c_str(), static_cast<unsigned long long>(tally.singles),
-                static_cast<unsigned long long>(tally.pairs),
+                every_status.size(), static_cast<unsigned long long>(tally.pairs),
+                pair_statuses.c_str(),
                 static_cast<unsigned long long>(tally.pairs_met));
     EXPECT_EQ(tally.wrong, 0U);
     for (const std::string& finding : tally.findings) {
