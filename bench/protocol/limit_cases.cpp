@@ -1,3 +1,5 @@
+#include "bench/protocol/limit_cases.h"
+
 #include <cstddef>
 #include <cstring>
 #include <vector>
@@ -5,8 +7,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
-#include "bench/protocol/cases.h"
-#include "bench/protocol/fixture.h"
+#include "bench/cases/fixture.h"
 #include "bench/protocol/report.h"
 
 namespace virtaccel::bench {

@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
-#include "bench/protocol/cases.h"
+#include "bench/cases/cases.h"
 #include "bench/protocol/compare.h"
-#include "bench/protocol/plain_backend.h"
+#include "bench/protocol/limit_cases.h"
 #include "bench/protocol/report.h"
 #include "host/memory.h"
 #include "virtaccel/backend/any_backend.h"
@@ -21,11 +21,6 @@ namespace {
 
 constexpr int rounds = 5;
 constexpr std::uint64_t mock_buffer_bytes_max = 2U << 20U;
-
-virtaccel::Result<virtaccel::backend::AnyBackend> make_plain(void* /*state*/) {
-    return virtaccel::backend::make_owned<virtaccel::bench::PlainBackend>(virtaccel::host::heap(),
-                                                                          virtaccel::host::heap());
-}
 
 virtaccel::Result<virtaccel::backend::AnyBackend> make_mock(void* /*state*/) {
     virtaccel::mock::ReferenceOptions options;
@@ -39,7 +34,6 @@ virtaccel::Result<virtaccel::backend::AnyBackend> make_mock(void* /*state*/) {
 // virtaccel_protocol_bench [FILTER]: only the cases whose "layer/case" contains FILTER.
 int main(int argc, char** argv) {
     using virtaccel::bench::Layer;
-    using virtaccel::bench::PlainBackend;
     virtaccel::bench::Report report({.filter = argc > 1 ? argv[1] : ""});
     // The mock's barrier takes one binding and no more.
     const Layer mock{.full_name = "full+mock",
@@ -47,15 +41,10 @@ int main(int argc, char** argv) {
                      .factory = {.make = make_mock},
                      .buffer_bytes_max = mock_buffer_bytes_max,
                      .bindings_max = 1};
-    const Layer plain{.full_name = "full+plain",
-                      .device_name = "device+plain",
-                      .factory = {.make = make_plain},
-                      .buffer_bytes_max = PlainBackend::limits.limits.buffer_bytes,
-                      .bindings_max = PlainBackend::limits.limits.bindings_per_submission};
     for (int round = 1; round <= rounds; ++round) {
         fmt::print(stderr, "round {} of {}\n", round, rounds);
         virtaccel::bench::run_limit_cases(report);
-        for (const Layer& layer : {plain, mock}) {
+        for (const Layer& layer : {virtaccel::bench::plain_layer(), mock}) {
             virtaccel::bench::run_full_cases(report, layer);
             virtaccel::bench::run_device_cases(report, layer);
         }

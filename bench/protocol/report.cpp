@@ -12,7 +12,7 @@
 
 #include <fmt/core.h>
 
-#include "bench/protocol/heap_count.h"
+#include "bench/cases/heap_count.h"
 #include "host/clock.h"
 
 namespace virtaccel::bench {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/cases/meter.h"
+
 namespace virtaccel::bench {
 
 struct Settings {
@@ -29,18 +31,19 @@ struct Row {
     double allocations = 0;
 };
 
-class Report {
+class Report final : public Meter {
   public:
     explicit Report(Settings settings) : settings_(std::move(settings)) {}
 
     // Times `op`, one pass of the case, again and again. `bytes` is the payload of one pass. A case
     // that was measured in an earlier round gets more samples.
     void measure(std::string_view layer, const std::string& name, std::uint64_t bytes,
-                 const std::function<void()>& op);
+                 const std::function<void()>& op) override;
 
     // Times `op` alone, each time after an untimed `prepare`.
     void measure_after(std::string_view layer, const std::string& name,
-                       const std::function<void()>& prepare, const std::function<void()>& op);
+                       const std::function<void()>& prepare,
+                       const std::function<void()>& op) override;
 
     [[nodiscard]] bool wants(std::string_view layer, std::string_view name) const;
 

@@ -4,7 +4,7 @@
 # Set by tools/run/setup.sh.
 venv=${venv-build/venv}
 
-checks=(rules layers format shell link mingw printed tidy)
+checks=(rules layers format shell link budgets mingw printed coverage tidy)
 
 check_rules() {
     step check-rules "Checking the house rules" "$venv/bin/python" tools/tidy/tidy.py
@@ -46,6 +46,27 @@ check_link() {
     build freestanding all
     step check-link "Checking what the portable modules link with" \
         "$venv/bin/python" tests/link/check_link.py build/freestanding
+}
+
+check_budgets() {
+    build freestanding virtaccel_budgets_bench
+    step check-budgets "Comparing what operations take with their budgets" compare_budgets
+}
+
+compare_budgets() {
+    "$venv/bin/python" tools/budgets/budgets.py build/freestanding/bench_bin/budgets "$@"
+}
+
+# The modules whose lines count, which tools/coverage/coverage.py knows as well.
+coverage_targets=(virtaccel_{base,wire,queue,guest,device,backend,mock}_test)
+
+check_coverage() {
+    build coverage "${coverage_targets[@]}"
+    step check-coverage "Comparing the lines that tests reach with their floors" compare_coverage
+}
+
+compare_coverage() {
+    "$venv/bin/python" tools/coverage/coverage.py build/coverage "$@"
 }
 
 check_mingw() {

@@ -7,6 +7,7 @@ packages_build=(
     libgtest-dev libhwy-dev libpng-dev nlohmann-json3-dev
     ca-certificates python3 python3-venv
 )
+packages_budgets=(valgrind)
 packages_check=(clang-19 clang-format-19 g++-mingw-w64-x86-64-posix git shellcheck)
 packages_fuzz=(clang-19 libclang-rt-19-dev)
 
@@ -89,7 +90,13 @@ setup_build() {
 }
 
 setup_check() {
-    install_packages apt-check "${packages_build[@]}" "${packages_check[@]}"
+    install_packages apt-check "${packages_build[@]}" "${packages_check[@]}" \
+        "${packages_budgets[@]}"
+    install_venv
+}
+
+setup_budgets() {
+    install_packages apt-budgets "${packages_build[@]}" "${packages_budgets[@]}"
     install_venv
 }
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "bench/protocol/taken.h"
+#include "bench/cases/taken.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/device/device.h"

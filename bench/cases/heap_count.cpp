@@ -1,4 +1,4 @@
-#include "bench/protocol/heap_count.h"
+#include "bench/cases/heap_count.h"
 
 #include <atomic>
 #include <cerrno>

@@ -7,10 +7,10 @@
 
 #include <fmt/core.h>
 
-#include "bench/protocol/cases.h"
-#include "bench/protocol/device_rig.h"
-#include "bench/protocol/fixture.h"
-#include "bench/protocol/report.h"
+#include "bench/cases/cases.h"
+#include "bench/cases/device_rig.h"
+#include "bench/cases/fixture.h"
+#include "bench/cases/meter.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/wire/commands.h"
@@ -23,25 +23,25 @@ using wire::Opcode;
 
 class DeviceCases {
   public:
-    DeviceCases(Report& report, const Layer& layer) : report_(report), layer_(layer) {}
+    DeviceCases(Meter& meter, const Layer& layer) : meter_(meter), layer_(layer) {}
 
     void control() {
         DeviceRig rig(layer_.factory);
         rig.write<Opcode::get_device_info>({});
-        report_.measure(layer_.device_name, "get_device_info", 0, [&] { rig.send_again(); });
+        meter_.measure(layer_.device_name, "get_device_info", 0, [&] { rig.send_again(); });
         for (const std::uint32_t batch : batch_sizes) {
-            report_.measure(layer_.device_name, fmt::format("get_device_info_batch_{}", batch), 0,
-                            [&] {
-                                for (std::uint32_t i = 0; i < batch; ++i) {
-                                    rig.send_again();
-                                }
-                            });
+            meter_.measure(layer_.device_name, fmt::format("get_device_info_batch_{}", batch), 0,
+                           [&] {
+                               for (std::uint32_t i = 0; i < batch; ++i) {
+                                   rig.send_again();
+                               }
+                           });
         }
-        report_.measure(layer_.device_name, "create_destroy_context", 0,
-                        [&] { rig.send<Opcode::destroy_context>(rig.create_context()); });
+        meter_.measure(layer_.device_name, "create_destroy_context", 0,
+                       [&] { rig.send<Opcode::destroy_context>(rig.create_context()); });
         const auto context = rig.create_context();
         for (const Size& size : allocation_sizes) {
-            report_.measure(layer_.device_name, fmt::format("allocate_free_{}", size.name), 0, [&] {
+            meter_.measure(layer_.device_name, fmt::format("allocate_free_{}", size.name), 0, [&] {
                 rig.send<Opcode::free_buffer>(rig.allocate(context, size.bytes));
             });
         }
@@ -61,16 +61,16 @@ class DeviceCases {
             rig.write<Opcode::write_buffer>(write, size.bytes);
             const auto write_once = [&] { rig.send_again(); };
             // The device alone has no guest: both kinds of write are the same to it.
-            report_.measure(layer_.device_name, fmt::format("write_{}", size.name), size.bytes,
-                            write_once);
-            report_.measure(layer_.device_name, fmt::format("write_prepared_{}", size.name),
-                            size.bytes, write_once);
+            meter_.measure(layer_.device_name, fmt::format("write_{}", size.name), size.bytes,
+                           write_once);
+            meter_.measure(layer_.device_name, fmt::format("write_prepared_{}", size.name),
+                           size.bytes, write_once);
             wire::ReadBuffer read;
             read.buffer_id = buffer.object_id;
             read.bytes = size.bytes;
             rig.write<Opcode::read_buffer>(read);
-            report_.measure(layer_.device_name, fmt::format("read_{}", size.name), size.bytes,
-                            [&] { rig.send_again(); });
+            meter_.measure(layer_.device_name, fmt::format("read_{}", size.name), size.bytes,
+                           [&] { rig.send_again(); });
         }
     }
 
@@ -85,7 +85,7 @@ class DeviceCases {
 
     void resets() {
         DeviceRig rig(layer_.factory);
-        report_.measure_after(
+        meter_.measure_after(
             layer_.device_name, "reset_1000_buffers",
             [&] {
                 const auto context = rig.create_context();
@@ -94,7 +94,7 @@ class DeviceCases {
                 }
             },
             [&] { rig.reset(); });
-        report_.measure_after(
+        meter_.measure_after(
             layer_.device_name, "reset_1000_mixed", [&] { make_mixed(rig); }, [&] { rig.reset(); });
     }
 
@@ -115,14 +115,14 @@ class DeviceCases {
         submit.program_id = rig.load(context).object_id;
         submit.binding_count = count;
         const std::size_t tail_bytes = bindings.size() * sizeof(wire::Binding);
-        report_.measure(layer_.device_name,
-                        fmt::format("submit_poll_destroy_{}{}", count, reversed ? "_reversed" : ""),
-                        0, [&] {
-                            std::memcpy(rig.tail<Opcode::submit>(), bindings.data(), tail_bytes);
-                            const auto event = rig.make<Opcode::submit>(submit, tail_bytes);
-                            rig.send<Opcode::poll_event>(event);
-                            rig.send<Opcode::destroy_event>(event);
-                        });
+        meter_.measure(layer_.device_name,
+                       fmt::format("submit_poll_destroy_{}{}", count, reversed ? "_reversed" : ""),
+                       0, [&] {
+                           std::memcpy(rig.tail<Opcode::submit>(), bindings.data(), tail_bytes);
+                           const auto event = rig.make<Opcode::submit>(submit, tail_bytes);
+                           rig.send<Opcode::poll_event>(event);
+                           rig.send<Opcode::destroy_event>(event);
+                       });
     }
 
     static void make_mixed(DeviceRig& rig) {
@@ -147,14 +147,14 @@ class DeviceCases {
         }
     }
 
-    Report& report_;
+    Meter& meter_;
     const Layer& layer_;
 };
 
 }  // namespace
 
-void run_device_cases(Report& report, const Layer& layer) {
-    DeviceCases cases(report, layer);
+void run_device_cases(Meter& meter, const Layer& layer) {
+    DeviceCases cases(meter, layer);
     cases.control();
     cases.transfers();
     cases.submissions();

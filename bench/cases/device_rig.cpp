@@ -1,11 +1,11 @@
-#include "bench/protocol/device_rig.h"
+#include "bench/cases/device_rig.h"
 
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
-#include "bench/protocol/fixture.h"
-#include "bench/protocol/taken.h"
+#include "bench/cases/fixture.h"
+#include "bench/cases/taken.h"
 #include "host/memory.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/id.h"

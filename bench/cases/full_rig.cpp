@@ -1,4 +1,4 @@
-#include "bench/protocol/full_rig.h"
+#include "bench/cases/full_rig.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "adapters/loopback/loopback.h"
-#include "bench/protocol/fixture.h"
-#include "bench/protocol/taken.h"
+#include "bench/cases/fixture.h"
+#include "bench/cases/taken.h"
 #include "host/memory.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/status.h"

@@ -1,10 +1,10 @@
 #pragma once
-// The cases, once for each kind of layer.
+// The cases, once for each kind of layer: what one pass of an operation is. Programs bring a Meter.
 
 #include <cstdint>
 #include <string_view>
 
-#include "bench/protocol/report.h"
+#include "bench/cases/meter.h"
 #include "virtaccel/backend/any_backend.h"
 
 namespace virtaccel::bench {
@@ -18,13 +18,13 @@ struct Layer {
     std::uint32_t bindings_max = 0;
 };
 
+// The backend that costs nothing (plain_backend.h).
+[[nodiscard]] Layer plain_layer();
+
 // The device alone over contiguous bytes.
-void run_device_cases(Report& report, const Layer& layer);
+void run_device_cases(Meter& meter, const Layer& layer);
 
 // Guest, ring and device.
-void run_full_cases(Report& report, const Layer& layer);
-
-// memcpy of the transfer sizes: what nothing can beat.
-void run_limit_cases(Report& report);
+void run_full_cases(Meter& meter, const Layer& layer);
 
 }  // namespace virtaccel::bench

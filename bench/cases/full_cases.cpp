@@ -7,11 +7,11 @@
 
 #include <fmt/core.h>
 
-#include "bench/protocol/cases.h"
-#include "bench/protocol/fixture.h"
-#include "bench/protocol/full_rig.h"
-#include "bench/protocol/report.h"
-#include "bench/protocol/taken.h"
+#include "bench/cases/cases.h"
+#include "bench/cases/fixture.h"
+#include "bench/cases/full_rig.h"
+#include "bench/cases/meter.h"
+#include "bench/cases/taken.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/chain.h"
@@ -31,22 +31,22 @@ constexpr std::uint32_t ring_size_deep = 8192;
 
 class FullCases {
   public:
-    FullCases(Report& report, const Layer& layer) : report_(report), layer_(layer) {}
+    FullCases(Meter& meter, const Layer& layer) : meter_(meter), layer_(layer) {}
 
     void control() {
         FullRig rig(layer_.factory, ring_size, 1);
-        report_.measure(layer_.full_name, "get_device_info", 0, [&] {
+        meter_.measure(layer_.full_name, "get_device_info", 0, [&] {
             taken(rig.client().get_device_info(rig.chain()).has_value());
             (void)rig.finish<Opcode::get_device_info>(rig.chain());
         });
-        report_.measure(layer_.full_name, "create_destroy_context", 0, [&] {
+        meter_.measure(layer_.full_name, "create_destroy_context", 0, [&] {
             auto context = rig.create_context();
             taken(rig.client().release(rig.chain(), context).has_value());
             (void)rig.finish<Opcode::destroy_context>(rig.chain());
         });
         const auto context = rig.create_context();
         for (const Size& size : allocation_sizes) {
-            report_.measure(layer_.full_name, fmt::format("allocate_free_{}", size.name), 0, [&] {
+            meter_.measure(layer_.full_name, fmt::format("allocate_free_{}", size.name), 0, [&] {
                 auto buffer = rig.allocate(context, size.bytes);
                 taken(rig.client().release(rig.chain(), buffer).has_value());
                 (void)rig.finish<Opcode::free_buffer>(rig.chain());
@@ -59,18 +59,18 @@ class FullCases {
         for (const std::uint32_t batch : batch_sizes) {
             FullRig rig(layer_.factory, batch > ring_size / 2 ? ring_size_deep : ring_size, batch);
             guest::Client& client = rig.client();
-            report_.measure(
-                layer_.full_name, fmt::format("get_device_info_batch_{}", batch), 0, [&] {
-                    for (std::uint32_t i = 0; i < batch; ++i) {
-                        taken(client.get_device_info(rig.chain(i)).has_value());
-                    }
-                    client.kick();
-                    for (std::uint32_t i = 0; i < batch; ++i) {
-                        guest::Chain* done = client.next();
-                        taken(done != nullptr &&
-                              client.result<Opcode::get_device_info>(*done).has_value());
-                    }
-                });
+            meter_.measure(layer_.full_name, fmt::format("get_device_info_batch_{}", batch), 0,
+                           [&] {
+                               for (std::uint32_t i = 0; i < batch; ++i) {
+                                   taken(client.get_device_info(rig.chain(i)).has_value());
+                               }
+                               client.kick();
+                               for (std::uint32_t i = 0; i < batch; ++i) {
+                                   guest::Chain* done = client.next();
+                                   taken(done != nullptr &&
+                                         client.result<Opcode::get_device_info>(*done).has_value());
+                               }
+                           });
         }
     }
 
@@ -84,19 +84,19 @@ class FullCases {
             }
             const auto buffer = rig.allocate(context, size.bytes);
             std::vector<std::byte> data(size.bytes, std::byte{1});
-            report_.measure(layer_.full_name, fmt::format("write_{}", size.name), size.bytes, [&] {
+            meter_.measure(layer_.full_name, fmt::format("write_{}", size.name), size.bytes, [&] {
                 taken(client.write_buffer(rig.chain(), buffer, 0, data).has_value());
                 (void)rig.finish<Opcode::write_buffer>(rig.chain());
             });
-            report_.measure(layer_.full_name, fmt::format("write_prepared_{}", size.name),
-                            size.bytes, [&] {
-                                taken(client
-                                          .write_prepared(rig.chain(), buffer, 0,
-                                                          std::span<const std::byte>{data})
-                                          .has_value());
-                                (void)rig.finish<Opcode::write_buffer>(rig.chain());
-                            });
-            report_.measure(layer_.full_name, fmt::format("read_{}", size.name), size.bytes, [&] {
+            meter_.measure(layer_.full_name, fmt::format("write_prepared_{}", size.name),
+                           size.bytes, [&] {
+                               taken(client
+                                         .write_prepared(rig.chain(), buffer, 0,
+                                                         std::span<const std::byte>{data})
+                                         .has_value());
+                               (void)rig.finish<Opcode::write_buffer>(rig.chain());
+                           });
+            meter_.measure(layer_.full_name, fmt::format("read_{}", size.name), size.bytes, [&] {
                 taken(client.read_prepared(rig.chain(), buffer, 0, std::span<std::byte>{data})
                           .has_value());
                 (void)rig.finish<Opcode::read_buffer>(rig.chain());
@@ -115,7 +115,7 @@ class FullCases {
 
     void resets() {
         FullRig rig(layer_.factory, ring_size, 1);
-        report_.measure_after(
+        meter_.measure_after(
             layer_.full_name, "reset_1000_buffers",
             [&] {
                 const auto context = rig.create_context();
@@ -124,7 +124,7 @@ class FullCases {
                 }
             },
             [&] { rig.reset(); });
-        report_.measure_after(
+        meter_.measure_after(
             layer_.full_name, "reset_1000_mixed", [&] { make_mixed(rig); }, [&] { rig.reset(); });
     }
 
@@ -149,7 +149,7 @@ class FullCases {
         }
         const auto queue = rig.create_queue(context);
         const auto program = rig.load(context);
-        report_.measure(
+        meter_.measure(
             layer_.full_name,
             fmt::format("submit_poll_destroy_{}{}", count, reversed ? "_reversed" : ""), 0, [&] {
                 const guest::Submission submission{
@@ -186,14 +186,14 @@ class FullCases {
         }
     }
 
-    Report& report_;
+    Meter& meter_;
     const Layer& layer_;
 };
 
 }  // namespace
 
-void run_full_cases(Report& report, const Layer& layer) {
-    FullCases cases(report, layer);
+void run_full_cases(Meter& meter, const Layer& layer) {
+    FullCases cases(meter, layer);
     cases.control();
     cases.batches();
     cases.transfers();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "adapters/loopback/loopback.h"
-#include "bench/protocol/taken.h"
+#include "bench/cases/taken.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/guest/chain.h"
 #include "virtaccel/guest/client.h"
