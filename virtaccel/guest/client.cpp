@@ -276,7 +276,10 @@ Outcome<void> Client::write_buffer(Chain& chain, const BufferHandle& buffer, std
         data.size() > protocol::frame_bytes_max) [[unlikely]] {
         return not_sent(op, Status::invalid_argument, Cause::chain_room);
     }
-    std::ranges::copy(data, chain.area_.data() + at);
+    // Not std::ranges::copy, which g++ 12 makes a loop over single bytes.
+    if (!data.empty()) {
+        copy_run(chain.area_.data() + at, data.data(), data.size());
+    }
     return send_transfer<op>(chain, buffer, {.offset = offset, .bytes = data.size()},
                              {.request_bytes = static_cast<std::uint32_t>(data.size())}, NoBulk{});
 }

@@ -279,7 +279,7 @@ Outcome<Program> Context::load(const ProgramSpec& spec) {
         if (staged.empty()) {
             return refused(Opcode::load_program, Status::out_of_memory, Cause::memory);
         }
-        std::ranges::copy(spec.artifact, staged.begin());
+        std::memcpy(staged.data(), spec.artifact.data(), spec.artifact.size());
         sent.artifact = {staged.data(), staged.size()};
     }
     auto made = link().call_within<Opcode::load_program>(
