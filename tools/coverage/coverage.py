@@ -23,6 +23,13 @@ FLOORS = ROOT / "tools" / "coverage" / "floors.json"
 MODULES = ("base", "wire", "queue", "guest", "device", "backend", "mock")
 FLOOR_MIN = 96.0
 STEP = 0.5  # floors are multiples of it, so that a line more or less moves none
+FLOOR_MAX = 99.5  # a race that one run in many does not meet must not fail it
+# Tests that do ten thousand times what others do once: they reach no line that those do not.
+REPETITIVE = (
+    "FrameTest.refuses_every_opcode_that_is_not_assigned",
+    "MemoryTest.stays_flat_over_many_failures",
+    "WearTest.never_issues_an_id_twice_however_often_a_slot_is_used",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +111,8 @@ def raised(modules: list[Module], floors: dict[str, float]) -> dict[str, float]:
     """The floors, none lower than it was."""
     return {
         module.name: max(
-            floors.get(module.name, 0.0), math.floor(module.percent / STEP) * STEP
+            floors.get(module.name, 0.0),
+            min(math.floor(module.percent / STEP) * STEP, FLOOR_MAX),
         )
         for module in modules
     }
@@ -117,7 +125,10 @@ def run_tests(build: pathlib.Path) -> None:
     for module in MODULES:
         program = build / "test_bin" / f"virtaccel_{module}_test"
         result = subprocess.run(
-            [str(program), "--gtest_brief=1"], capture_output=True, text=True, check=False
+            [str(program), "--gtest_brief=1", f"--gtest_filter=-{':'.join(REPETITIVE)}"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if result.returncode != 0:
             raise gcov.CoverageError(
@@ -133,8 +144,9 @@ def main() -> int:
     options = parser.parse_args()
     floors = json.loads(FLOORS.read_text(encoding="utf-8"))
     try:
-        run_tests(options.build)
-        files = gcov.collect(ROOT, options.build, MODULES)
+        build = options.build.resolve()
+        run_tests(build)
+        files = gcov.collect(ROOT, build, MODULES)
     except gcov.CoverageError as error:
         print(f"coverage: {error}")
         return 1
