@@ -53,6 +53,7 @@ EXPRESSION = re.compile(
     r"(?:\(void\))?(?:(?:\+\+|--)[(\w]|\*?\w[\w:]*(?:(?:\.|->)\w+|\[[^\[\]]*\]|<[\w:, ]*>|\(\))*"
     r"\s*(?:\(|=(?!=)|[+\-|&*]=|\+\+|--))"
 )
+SCOPE = re.compile(r"\b(?:class|struct|union|enum|namespace)\b[^(){};=]*$")
 NO_STATEMENT = re.compile(
     r"(?:return|using|static_assert|const|auto|else|case|default|if|for|while|switch|do|break|goto"
     r"|template|friend|typedef|public|private|protected|constexpr|static|inline|enum|struct|class"
@@ -345,13 +346,13 @@ def constant_sites(code: str) -> Iterator[Site]:
 
 
 def statements(code: str) -> Iterator[tuple[int, int]]:
-    """What ends in a semicolon inside braces: from its first character to past the semicolon."""
-    brackets: list[str] = []
+    """What ends in a semicolon in a function: from its first character to past the semicolon."""
+    brackets: list[str] = []  # a class is a "c"
     begins: list[int] = []
     begin = 0
     for place, character in enumerate(code):
         if character in OPENING:
-            brackets.append(character)
+            brackets.append("c" if SCOPE.search(code[begin:place]) else character)
             begins.append(begin)
             if character == "{":
                 begin = place + 1
