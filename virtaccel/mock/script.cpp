@@ -24,6 +24,8 @@ namespace virtaccel::mock {
 namespace {
 
 constexpr std::size_t words_per_line = 4;
+// How much of a word a sentence repeats.
+constexpr std::size_t quoted_bytes_max = 48;
 constexpr std::string_view blanks = " \t\r";
 
 std::unexpected<ScriptRefusal> refuse(ScriptFlaw flaw, Call call = Call::create_context,
@@ -158,11 +160,16 @@ void list_failures(Text& text) {
     }
 }
 
+// A word of somebody's text, which may be of any length.
+void quote(Text& text, std::string_view word) {
+    text << word.substr(0, quoted_bytes_max) << (word.size() > quoted_bytes_max ? "..." : "");
+}
+
 // What stands for a name in braces.
 void substitute(Text& text, std::string_view name, const ScriptRefusal& refusal) {
     const CallRow& row = row_of(refusal.call);
     if (name == "word") {
-        text << refusal.word;
+        quote(text, refusal.word);
     } else if (name == "call") {
         text << row.name;
     } else if (name == "calls") {

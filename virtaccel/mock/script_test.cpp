@@ -163,6 +163,18 @@ TEST(Script, cuts_its_sentences_off_where_the_room_ends) {
     EXPECT_EQ(explain({.flaw = ScriptFlaw::too_many}, {}), "");
 }
 
+TEST(Script, repeats_no_more_of_a_long_word_than_its_sentences_have_room_for) {
+    const std::string word(4000, 'x');
+    for (const std::string text :
+         {word, word + " 1 rejected BUSY", "poll " + word + " rejected BUSY",
+          "poll 1 " + word + " BUSY", "poll 1 error_after " + word}) {
+        const std::string said = sentence(text);
+        EXPECT_LT(said.size(), script_refusal_bytes_max) << said;
+        EXPECT_TRUE(said.ends_with('.')) << said;
+        EXPECT_NE(said.find("(" + std::string(48, 'x') + "...)"), std::string::npos) << said;
+    }
+}
+
 TEST(Script, happens_once_at_the_occurrence_it_names) {
     auto script = *Script::parse("poll 2 error_after BUSY\nfree 1 rejected BUSY");
     EXPECT_FALSE(script.take(Call::poll));
