@@ -165,7 +165,7 @@ TEST(Script, cuts_its_sentences_off_where_the_room_ends) {
 
 TEST(Script, repeats_no_more_of_a_long_word_than_its_sentences_have_room_for) {
     const std::string word(4000, 'x');
-    for (const std::string text :
+    for (const std::string& text :
          {word, word + " 1 rejected BUSY", "poll " + word + " rejected BUSY",
           "poll 1 " + word + " BUSY", "poll 1 error_after " + word}) {
         const std::string said = sentence(text);
