@@ -5,7 +5,8 @@
 #   SOURCES <file>...      none makes an interface library
 #   TESTS <file>...        form one GoogleTest executable
 #   THREADED_TESTS <file>... belong to it too; all that lane tsan builds of it: they start threads
-#   FUZZERS <file>...      x_fuzz.cpp becomes one libFuzzer executable, in the fuzz preset only
+#   FUZZERS <file>...      x_fuzz.cpp is a libFuzzer executable in the fuzz preset, and elsewhere a
+#                          test that gives it seeds and regressions (docs/fuzzing.md)
 #   TEST_DEPS <module>...  what only the tests include: any module
 #   LIBS <target>...       third parties seen by this module and its users
 #   PRIVATE_LIBS <target>... third parties that its headers do not show
@@ -16,10 +17,11 @@
 # header of a module not named in DEPS is not found.
 include(${CMAKE_CURRENT_LIST_DIR}/Arrows.cmake)
 
-# What a user runs, without the tests; the benchmarks; what has to be written before sources can be
-# read.
+# What a user runs, without the tests; the benchmarks; the fuzzers; what has to be written before
+# sources can be read.
 add_custom_target(virtaccel_programs)
 add_custom_target(virtaccel_benchmarks)
+add_custom_target(virtaccel_fuzzers)
 add_custom_target(virtaccel_generated)
 
 # All that ThreadSanitizer can see something in.
@@ -242,16 +244,53 @@ function(virtaccel_add_test module libraries)
 endfunction()
 
 function(virtaccel_add_fuzzers module libraries)
-  if(NOT VIRTACCEL_FUZZERS)
+  foreach(file IN LISTS ARGN)
+    virtaccel_fuzzer(${module} ${file} LIBS ${libraries})
+  endforeach()
+endfunction()
+
+# virtaccel_fuzzer(<module> <x_fuzz.cpp> LIBS <target>... [INCLUDES <module>...] [SOURCES <file>...]
+#                  [TEST_LIBS <target>...]): the fuzzer <module>_x. With SOURCES it is made of these
+# files of the module, so that the fuzz preset does not have to build all of it; the test of its
+# regressions links TEST_LIBS in their place. Of INCLUDES only headers are seen.
+function(virtaccel_fuzzer module file)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBS;INCLUDES;SOURCES;TEST_LIBS")
+  virtaccel_fuzzer_name(name ${module} ${file})
+  if(VIRTACCEL_FUZZERS)
+    add_executable(fuzz_${name} ${file} ${arg_SOURCES})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    set(folder fuzz_bin)
+    add_dependencies(virtaccel_fuzzers fuzz_${name})
+  elseif(VIRTACCEL_TESTS AND NOT VIRTACCEL_THREADED_TESTS_ONLY)
+    add_executable(fuzz_${name} ${file})
+    target_link_libraries(fuzz_${name} PRIVATE virtaccel_fuzz_replay ${arg_TEST_LIBS})
+    target_compile_options(fuzz_${name} PRIVATE $<$<CONFIG:Debug>:-O0>)
+    set(folder test_bin/fuzz)
+    add_test(NAME fuzz/${name}
+             COMMAND fuzz_${name} ${PROJECT_SOURCE_DIR}/tests/regressions/${name}
+                     ${PROJECT_BINARY_DIR}/seeds/${name})
+    set_tests_properties(fuzz/${name} PROPERTIES FIXTURES_REQUIRED fuzz_seeds TIMEOUT 300)
+  else()
     return()
   endif()
-  virtaccel_target_name(target ${module})
-  foreach(file IN LISTS ARGN)
-    cmake_path(GET file STEM stem)
-    add_executable(${target}_${stem} ${file})
-    target_link_libraries(${target}_${stem} PRIVATE ${libraries} virtaccel_options)
-    target_link_options(${target}_${stem} PRIVATE -fsanitize=fuzzer)
-    set_target_properties(${target}_${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
-                                                       ${PROJECT_BINARY_DIR}/fuzz_bin)
+  set_target_properties(fuzz_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+                                                            ${PROJECT_BINARY_DIR}/${folder})
+  # The host's way to stop the program stands behind every broken promise.
+  target_link_libraries(fuzz_${name} PRIVATE ${arg_LIBS} virtaccel_host virtaccel_options)
+  virtaccel_target_names(includes ${arg_INCLUDES})
+  foreach(target IN LISTS includes)
+    target_include_directories(fuzz_${name} PRIVATE ${PROJECT_BINARY_DIR}/include/${target})
   endforeach()
+endfunction()
+
+# `queue_device_ring` for device_ring_fuzz.cpp of the module queue, `tosa` for its tosa_fuzz.cpp.
+function(virtaccel_fuzzer_name result module file)
+  cmake_path(GET file STEM stem)
+  string(REGEX REPLACE "_fuzz$" "" stem ${stem})
+  string(REGEX REPLACE ".*/" "" last ${module})
+  string(REPLACE / _ name ${module})
+  if(NOT last STREQUAL stem)
+    string(APPEND name _${stem})
+  endif()
+  set(${result} ${name} PARENT_SCOPE)
 endfunction()

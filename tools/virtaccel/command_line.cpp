@@ -25,6 +25,7 @@
 #include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/limited_backend.h"
+#include "tools/virtaccel/named_file.h"
 #include "tools/virtaccel/replay.h"
 #include "tools/virtaccel/run_model.h"
 #include "tools/virtaccel/show_info.h"

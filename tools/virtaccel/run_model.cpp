@@ -22,6 +22,7 @@
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/latency.h"
 #include "tools/virtaccel/model.h"
+#include "tools/virtaccel/named_file.h"
 #include "tools/virtaccel/npy_header.h"
 #include "tools/virtaccel/recording.h"
 #include "tools/virtaccel/recording_port.h"
@@ -222,17 +223,6 @@ RunReport report_on(const RunOptions& options, const Model& model, const Backend
 }
 
 }  // namespace
-
-OrFailure<NamedFile> parse_named_file(const std::string& text, const std::string& option) {
-    const auto split = text.find('=');
-    if (split == std::string::npos || split == 0 || split + 1 == text.size()) {
-        return failure(fmt::format("The value ({}) of {} is not NAME=FILE.npy; name a tensor of "
-                                   "the model and a file.",
-                                   text, option),
-                       Exit::usage);
-    }
-    return NamedFile{.name = text.substr(0, split), .path = text.substr(split + 1)};
-}
 
 OrFailure<void> run_model(const RunOptions& options) {
     VIRTACCEL_TRY(check_once(options.inputs, "--input"));

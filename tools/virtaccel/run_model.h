@@ -8,18 +8,9 @@
 
 #include "tools/virtaccel/backends.h"
 #include "tools/virtaccel/failure.h"
+#include "tools/virtaccel/named_file.h"
 
 namespace virtaccel::cli {
-
-// A tensor of the model and the file for it.
-struct NamedFile {
-    std::string name;
-    std::string path;
-};
-
-// The file that "NAME=FILE" says; wrong usage for anything else. `option` is for messages.
-[[nodiscard]] OrFailure<NamedFile> parse_named_file(const std::string& text,
-                                                    const std::string& option);
 
 enum class Way : std::uint8_t {
     loopback,  // guest client, virtqueue, device, backend

@@ -1,18 +1,21 @@
-// A hostile driver against the device's end: whatever it writes into the ring, every chain that is
-// popped lies in guest memory, heads complete once, and work is bounded.
+// A hostile driver against the device's end: whatever it writes into the ring, also between any two
+// of the device's looks at it, every chain that is popped lies in guest memory, heads complete
+// once, and work is bounded.
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "host/memory.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/panic.h"
+#include "virtaccel/base/testing/choices.h"
 #include "virtaccel/queue/port.h"
 #include "virtaccel/queue/ring_memory.h"
-#include "virtaccel/queue/testing/choices.h"
 #include "virtaccel/queue/testing/guest_ram.h"
+#include "virtaccel/queue/testing/meddling.h"
 #include "virtaccel/queue/testing/ring_rig.h"
 
 namespace {
@@ -21,9 +24,10 @@ using virtaccel::PieceList;
 using virtaccel::Reader;
 using virtaccel::Writer;
 using virtaccel::queue::Chain;
-using virtaccel::queue::testing::Choices;
 using virtaccel::queue::testing::GuestRam;
+using virtaccel::queue::testing::Meddling;
 using virtaccel::queue::testing::RingRig;
+using virtaccel::testing::Choices;
 
 constexpr std::uint32_t size = 16;
 constexpr std::uint32_t chain_max = 8;
@@ -42,50 +46,62 @@ class Fuzz {
 
   private:
     void step() {
-        switch (choices_.byte() % 7) {
+        const std::uint8_t choice = choices_.byte();
+        meddles_ = choice >= 0x80;
+        switch (choice % 0x80 % 9) {
             case 0:
                 return rig_.ring.store_descriptor(
-                    choices_.byte() % size,
+                    choices_.below(size),
                     {.address = address(),
-                     .bytes =
-                         static_cast<std::uint32_t>(choices_.number(1U << choices_.byte() % 3U)),
-                     .flags = static_cast<std::uint16_t>(choices_.byte() % 8U),
-                     .next = static_cast<std::uint16_t>(choices_.byte() % (size + 2))});
+                     .bytes = static_cast<std::uint32_t>(choices_.number(1U << choices_.below(3))),
+                     .flags = static_cast<std::uint16_t>(choices_.below(8)),
+                     .next = static_cast<std::uint16_t>(choices_.below(size + 2))});
             case 1:
-                return rig_.driver.offer(static_cast<std::uint16_t>(choices_.byte() % (size + 2)));
+                return rig_.driver.offer(static_cast<std::uint16_t>(choices_.below(size + 2)));
             case 2:
                 return rig_.ring.publish_available_index(
                     static_cast<std::uint16_t>(choices_.number(2)));
             case 3:
-                return complete(static_cast<std::uint16_t>(choices_.byte() % (size + 2)));
+                return complete(static_cast<std::uint16_t>(choices_.below(size + 2)));
             case 4:
                 return reset();
+            case 5:
+                return restart();
+            case 6:
+                return ask_for_notifications();
             default:
                 return pop();
         }
+    }
+
+    // A call of the device's end, meanwhile meddled with if this step is to be.
+    template <class Call>
+    auto with_meddling(Call call) {
+        std::optional<Meddling> meddling;
+        if (meddles_) {
+            meddling.emplace(choices_, rig_.ram.bytes());
+        }
+        return call();
     }
 
     // Near the borders of the memory, where it is interesting.
     std::uint64_t address() {
         const std::array<std::uint64_t, 4> bases{rig_.ram.address(), rig_.ram.end(), more_.end(),
                                                  0};
-        return bases.at(choices_.byte() % bases.size()) + choices_.byte() - 128;
+        return bases.at(choices_.below(bases.size())) + choices_.byte() - 128;
     }
 
     void pop() {
-        const std::uint16_t used = rig_.ring.used_index();
-        const std::uint64_t malformed = rig_.device.malformed();
-        const auto chain = rig_.device.pop();
-        VIRTACCEL_CHECK(rig_.device.malformed() - malformed <= size);
+        const std::uint64_t before = rig_.device.malformed() + rig_.device.ignored();
+        const auto chain = with_meddling([&] { return rig_.device.pop(); });
+        VIRTACCEL_CHECK(rig_.device.malformed() + rig_.device.ignored() - before <= size);
         if (chain) {
             VIRTACCEL_CHECK(chain->head < size && !outstanding_.at(chain->head));
             outstanding_.at(chain->head) = true;
             touch(*chain);
         }
-        // A write may have hit the ring itself, so only an untouched index tells something.
-        if (!chain) {
-            VIRTACCEL_CHECK(static_cast<std::uint16_t>(rig_.ring.used_index() - used) <= size);
-        }
+        VIRTACCEL_CHECK(rig_.device.outstanding() ==
+                        static_cast<std::uint32_t>(std::ranges::count(outstanding_, true)));
     }
 
     void touch(const Chain& chain) {
@@ -128,12 +144,34 @@ class Fuzz {
         if (expected) {
             outstanding_.at(head) = false;
         }
-        rig_.device.flush();
+        with_meddling([&] { rig_.device.flush(); });
+    }
+
+    void ask_for_notifications() {
+        const bool wanted = choices_.one_in(2);
+        const bool arrived = with_meddling([&] { return rig_.device.want_notifications(wanted); });
+        VIRTACCEL_CHECK(wanted || !arrived);
+        VIRTACCEL_CHECK(!arrived || !rig_.device.broken());
     }
 
     void reset() {
         rig_.driver.make_empty();
         rig_.device.reset();
+        end_epoch();
+    }
+
+    // As a transport does that stops a ring and goes on with it later, or somewhere else.
+    void restart() {
+        const auto next = rig_.device.stop();
+        VIRTACCEL_CHECK(!rig_.device.pop() && !rig_.device.complete(0, 16));
+        const auto from =
+            choices_.one_in(4) ? static_cast<std::uint16_t>(choices_.number(2)) : next;
+        VIRTACCEL_CHECK(
+            with_meddling([&] { return rig_.device.start(rig_.ring, from); }).has_value());
+        end_epoch();
+    }
+
+    void end_epoch() {
         outstanding_ = {};
         VIRTACCEL_CHECK(!rig_.device.broken() && rig_.device.outstanding() == 0);
     }
@@ -143,6 +181,7 @@ class Fuzz {
                  {.size = size, .pages = 1, .device = {.chain_descriptors_max = chain_max}}};
     GuestRam more_{virtaccel::host::heap(), 1, rig_.ram.end()};
     std::array<bool, size> outstanding_{};
+    bool meddles_ = false;
 };
 
 }  // namespace

@@ -1,20 +1,23 @@
-// A hostile device against the driver's end: whatever it writes into the ring, a cookie comes back
-// at most once, with a length its chain can hold, and no descriptor is lost or given out twice.
+// A hostile device against the driver's end: whatever it writes into the ring, also between any two
+// of the driver's looks at it, a cookie comes back at most once, with a length its chain can hold,
+// and no descriptor is lost or given out twice.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "host/memory.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/panic.h"
+#include "virtaccel/base/testing/choices.h"
 #include "virtaccel/queue/driver_ring.h"
 #include "virtaccel/queue/port.h"
 #include "virtaccel/queue/ring_layout.h"
 #include "virtaccel/queue/ring_memory.h"
-#include "virtaccel/queue/testing/choices.h"
 #include "virtaccel/queue/testing/guest_ram.h"
+#include "virtaccel/queue/testing/meddling.h"
 #include "virtaccel/queue/testing/raw_ends.h"
 
 namespace {
@@ -23,9 +26,10 @@ using virtaccel::Piece;
 using virtaccel::queue::DriverRing;
 using virtaccel::queue::Posted;
 using virtaccel::queue::RingMemory;
-using virtaccel::queue::testing::Choices;
 using virtaccel::queue::testing::GuestRam;
+using virtaccel::queue::testing::Meddling;
 using virtaccel::queue::testing::RawDevice;
+using virtaccel::testing::Choices;
 
 constexpr std::uint32_t size = 16;
 constexpr std::uint32_t chain_max = 6;
@@ -52,11 +56,11 @@ class Fuzz {
     };
 
     void step() {
-        switch (choices_.byte() % 8) {
+        const std::uint8_t choice = choices_.byte();
+        meddles_ = choice >= 0x80;
+        switch (choice % 0x80 % 9) {
             case 0:
-                return device_.use(
-                    {.id = static_cast<std::uint32_t>(choices_.number(1)) % (size + 4),
-                     .bytes = static_cast<std::uint32_t>(choices_.number(1))});
+                return device_.use({.id = choices_.below(size + 4), .bytes = choices_.byte()});
             case 1:
                 return device_.use({.id = static_cast<std::uint32_t>(choices_.number(4)),
                                     .bytes = static_cast<std::uint32_t>(choices_.number(4))});
@@ -70,21 +74,35 @@ class Fuzz {
                 return reset();
             case 6:
                 return next();
+            case 7:
+                return ask_for_notifications();
             default:
                 return post();
         }
     }
 
+    // A call of the driver's end, meanwhile meddled with if this step is to be.
+    template <class Call>
+    auto with_meddling(Call call) {
+        std::optional<Meddling> meddling;
+        if (meddles_) {
+            meddling.emplace(choices_, ram_.bytes());
+        }
+        return call();
+    }
+
     void post() {
-        const std::size_t readable = 1 + choices_.byte() % 3;
-        const std::size_t writable = 1 + choices_.byte() % 3;
+        const std::size_t readable = 1 + choices_.below(3);
+        const std::size_t writable = 1 + choices_.below(3);
         const std::array<Piece, 3> pieces{Piece{.data = bytes_.data(), .size = piece_bytes},
                                           Piece{.data = bytes_.data(), .size = piece_bytes},
                                           Piece{.data = bytes_.data(), .size = piece_bytes}};
         const bool broken = driver_.broken();
         const bool fits = readable + writable <= size - descriptors_;
-        const Posted posted = driver_.post(std::span{pieces}.first(readable),
-                                           std::span{pieces}.first(writable), ++cookie_);
+        const Posted posted = with_meddling([&] {
+            return driver_.post(std::span{pieces}.first(readable),
+                                std::span{pieces}.first(writable), ++cookie_);
+        });
         const Posted expected = broken ? Posted::broken : fits ? Posted::ok : Posted::full;
         VIRTACCEL_CHECK(posted == expected);
         if (posted == Posted::ok) {
@@ -92,11 +110,19 @@ class Fuzz {
                                 .writable_bytes = writable * piece_bytes};
             descriptors_ += readable + writable;
         }
-        driver_.kick();
+        with_meddling([&] { driver_.kick(); });
+    }
+
+    void ask_for_notifications() {
+        const bool wanted = choices_.one_in(2);
+        const bool arrived = with_meddling([&] { return driver_.want_notifications(wanted); });
+        VIRTACCEL_CHECK(wanted || !arrived);
     }
 
     void next() {
-        const auto completion = driver_.next();
+        const bool broken = driver_.broken();
+        const auto completion = with_meddling([&] { return driver_.next(); });
+        VIRTACCEL_CHECK(!broken || !completion);
         if (!completion) {
             return;
         }
@@ -139,6 +165,7 @@ class Fuzz {
     std::uint64_t cookie_ = 0;
     std::size_t descriptors_ = 0;
     std::array<std::byte, piece_bytes> bytes_{};
+    bool meddles_ = false;
 };
 
 }  // namespace
