@@ -212,8 +212,9 @@ TEST(Conform, is_wrong_without_a_subject_or_with_one_it_does_not_know) {
                        "out, and say with --program what it takes.");
     expect_wrong_usage({"--backend", "mock", "--case", "VQ-*"},
                        "No case has a name like (VQ-*); --list shows the names.");
-    for (const Words& arguments : {Words{"--program", "elf"}, Words{"--timeout", "0"},
-                                   Words{"--max-descriptors", "1"}, Words{"x"}}) {
+    for (const Words& arguments :
+         {Words{"--program", "elf"}, Words{"--timeout", "0"}, Words{"--timeout", "nan"},
+          Words{"--max-descriptors", "1"}, Words{"x"}}) {
         EXPECT_EQ(conform(arguments).code, 2);
     }
 }

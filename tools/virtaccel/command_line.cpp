@@ -2,6 +2,7 @@
 #include "tools/virtaccel/command_line.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -261,6 +262,14 @@ Action add_replay(CLI::App& parser) {
     };
 }
 
+// A range lets pass what is neither below nor above it, as "nan" is.
+std::string refuse_nan(const std::string& text) {
+    double number = 0;
+    return CLI::detail::lexical_cast(text, number) && std::isnan(number)
+               ? fmt::format("Value {} is no number", text)
+               : std::string{};
+}
+
 Action add_conform(CLI::App& parser) {
     struct Arguments {
         ConformOptions options;
@@ -294,6 +303,7 @@ Action add_conform(CLI::App& parser) {
         .add_option("--timeout", given->timeout_s,
                     "Seconds that a device may take to answer, and an event to end")
         ->check(CLI::Range(0.01, conform_timeout_s_max))
+        ->check(refuse_nan)
         ->capture_default_str();
     parser.add_option("--max-request-bytes", options.request_bytes_max, "What the device has")
         ->check(CLI::Range(protocol::request_bytes_min, protocol::frame_bytes_max))
