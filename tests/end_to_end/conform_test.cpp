@@ -232,7 +232,11 @@ TEST(Conform, lists_names_and_titles) {
     EXPECT_EQ(two.out,
               "VQ-013  the used length is exact\n"
               "VQ-020  lost output or an indeterminate release needs a reset\n");
-    EXPECT_FALSE(has(conform({"--list", "--backend", "cpu"}).out, "VQ-"));
+    const auto backend = conform({"--list", "--backend", "cpu"});
+    EXPECT_FALSE(has(backend.out, "VQ-"));
+    EXPECT_TRUE(backend.out.starts_with("standard cases:\nmetadata.stable-valid  ")) << backend.out;
+    EXPECT_TRUE(has(backend.out, "\nfurther cases:\nmetadata.contexts-limit-is-not-zero  "));
+    EXPECT_TRUE(has(both.out, "\ndevice cases:\nVQ-001  ")) << both.out;
 }
 
 TEST(Conform, runs_the_cases_that_match) {
@@ -244,6 +248,39 @@ TEST(Conform, runs_the_cases_that_match) {
               "memory.device  passed\n"
               "memory.shared  passed\n"
               "backend mock: 3 passed, 0 skipped, 0 failed.\n");
+}
+
+TEST(Conform, shows_where_the_further_cases_begin) {
+    const auto ended = conform({"--backend", "null", "--case", "memory.host", "--case",
+                                "report.*-program-input", "--case", "load.deferred-runs"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(
+        ended.out,
+        "case                         outcome  reason\n"
+        "standard cases:\n"
+        "memory.host                  passed\n"
+        "further cases:\n"
+        "report.host-program-input    passed\n"
+        "report.device-program-input  skipped  The backend does not advertise device-local "
+        "memory.\n"
+        "report.shared-program-input  skipped  The backend does not advertise shared memory.\n"
+        "load.deferred-runs           failed   The case needs a program and the subject "
+        "supplies none: give it a valid artifact.\n"
+        "backend null: 2 passed, 2 skipped, 1 failed.\n");
+}
+
+TEST(Conform, writes_its_reports_with_further_cases) {
+    const Folder folder;
+    const auto ended =
+        conform({"--backend", "mock", "--json", folder.path("r.json"), "--junit",
+                 folder.path("r.xml"), "--badge", folder.path("r.svg"), "--case", "cancel.*"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_TRUE(has(folder.read("r.json"),
+                    R"("name":"cancel.at-once","title":"a cancellation right )"
+                    R"(after a submission has one result","group":"further")"));
+    EXPECT_TRUE(has(folder.read("r.xml"), R"(name="cancel.at-once"/>)"));
+    EXPECT_TRUE(has(folder.read("r.xml"), R"(tests="16" failures="0")"));
+    EXPECT_TRUE(has(folder.read("r.svg"), ">15 of 16</text>"));
 }
 
 TEST(Conform, writes_its_reports) {

@@ -25,9 +25,12 @@ namespace {
 void expect_all_pass(backend::BackendFactory factory) {
     const auto results =
         conformance::run_backend_cases(conformance::reference_subject(host::heap(), factory));
-    EXPECT_EQ(results.size(), 14U);
+    EXPECT_EQ(results.size(), conformance::backend_cases().size());
     for (const conformance::CaseResult& result : results) {
-        EXPECT_EQ(result.outcome, conformance::Outcome::passed)
+        // It is about backends that cannot cancel.
+        const bool is_skipped = result.name == "cancel.unadvertised-is-unsupported";
+        EXPECT_EQ(result.outcome,
+                  is_skipped ? conformance::Outcome::skipped : conformance::Outcome::passed)
             << result.name << ": " << result.reason;
     }
 }

@@ -59,12 +59,35 @@ std::size_t name_columns(std::span<const SuiteCase> cases) {
     return columns;
 }
 
+// Says which part of the cases comes next, if there are several.
+class GroupLines {
+  public:
+    explicit GroupLines(std::span<const SuiteCase> cases)
+        : has_parts_(!cases.empty() && std::ranges::any_of(cases, [&](const SuiteCase& row) {
+              return row.group != cases.front().group;
+          })) {}
+
+    // The line before `row`, or nothing.
+    [[nodiscard]] std::string before(const SuiteCase& row) {
+        if (!has_parts_ || row.group == group_) {
+            return {};
+        }
+        group_ = row.group;
+        return conformance::text_group(group_);
+    }
+
+  private:
+    bool has_parts_;
+    std::string_view group_;
+};
+
 OrFailure<void> show_list(const ConformOptions& options) {
     VIRTACCEL_TRY_ASSIGN(const auto cases, choose_cases(list_cases(options), options.patterns));
     const std::size_t columns = name_columns(cases);
+    GroupLines groups{cases};
     std::string list;
     for (const SuiteCase& row : cases) {
-        list += fmt::format("{:<{}}  {}\n", row.name, columns, row.title);
+        list += fmt::format("{}{:<{}}  {}\n", groups.before(row), row.name, columns, row.title);
     }
     return print_out(list);
 }
@@ -79,7 +102,9 @@ Report run_cases(const Suite& suite, bool with_table, OrFailure<void>& shown) {
     };
     Report report{.subject = suite.subject, .results = {}};
     show(conformance::text_head(columns));
+    GroupLines groups{suite.cases};
     for (const SuiteCase& row : suite.cases) {
+        show(groups.before(row));
         report.results.push_back(row.run());
         show(conformance::text_row(report.results.back(), columns));
     }

@@ -83,13 +83,25 @@ conformance::DeviceSubject device_subject(const ConformOptions& options, std::st
             .patience = patience_of(options)};
 }
 
+// The part of all cases that a row belongs to.
+template <class Row>
+std::string_view group_of(const Row& row) {
+    if constexpr (requires { row.group; }) {
+        return row.group;
+    } else {
+        return "device";
+    }
+}
+
 // `run` takes a row and keeps what it needs alive. The rows live as long as the program.
 template <class Rows, class Run>
 Suite suite_of(std::string subject, const Rows& rows, const Run& run) {
     Suite suite{.subject = std::move(subject), .cases = {}};
     for (const auto& row : rows) {
         suite.cases.push_back(
-            {.name = row.name, .title = row.title, .run = [run, &row] { return run(row); }});
+            {.name = row.name, .title = row.title, .group = group_of(row), .run = [run, &row] {
+                 return run(row);
+             }});
     }
     return suite;
 }
@@ -191,7 +203,8 @@ OrFailure<Suite> stdio_suite(const ConformOptions& options) {
 template <class Rows>
 void append(std::vector<SuiteCase>& cases, const Rows& rows) {
     for (const auto& row : rows) {
-        cases.push_back({.name = row.name, .title = row.title, .run = nullptr});
+        cases.push_back(
+            {.name = row.name, .title = row.title, .group = group_of(row), .run = nullptr});
     }
 }
 

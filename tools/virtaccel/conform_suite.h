@@ -12,10 +12,12 @@
 
 namespace virtaccel::cli {
 
-// `run` keeps what it needs alive; it is null in a list.
+// `run` keeps what it needs alive; it is null in a list. `group` is the part of all cases that this
+// one belongs to: "standard", "further", "device".
 struct SuiteCase {
     std::string_view name;
     std::string_view title;
+    std::string_view group;
     std::function<conformance::CaseResult()> run;
 };
 

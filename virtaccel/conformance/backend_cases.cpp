@@ -2,8 +2,11 @@
 
 #include <array>
 #include <span>
+#include <vector>
 
 #include "virtaccel/conformance/backend_case_list.h"
+#include "virtaccel/conformance/bench.h"
+#include "virtaccel/conformance/further/rules.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
@@ -11,7 +14,7 @@ namespace virtaccel::conformance {
 
 namespace {
 
-constexpr std::array all_cases{
+constexpr std::array standard_cases{
     BackendCase{"metadata.stable-valid", "name, identity and limits are valid and do not change",
                 cases::metadata_stable_valid},
     BackendCase{"intent.reserved-flags", "reserved flags, fields and usage bits are refused",
@@ -43,23 +46,55 @@ constexpr std::array all_cases{
                 cases::accounting_resource_lifecycle},
 };
 
+// The standard cases, and then every table of further ones.
+std::vector<BackendCase> all_cases() {
+    std::vector<BackendCase> cases(standard_cases.begin(), standard_cases.end());
+    for (const further::Rules rules :
+         {further::metadata_rules(), further::limit_rules(), further::report_rules(),
+          further::zero_rules(), further::transfer_rules(), further::copy_rules(),
+          further::artifact_rules(), further::load_rules(), further::submission_rules(),
+          further::event_rules(), further::timeout_rules(), further::cancel_rules(),
+          further::context_rules(), further::reset_rules(), further::wear_rules()}) {
+        for (const further::Rule& rule : rules) {
+            cases.push_back({.name = rule.name,
+                             .title = rule.title,
+                             .needs_capability = rule.needs_capability,
+                             .judge = rule.judge,
+                             .group = "further"});
+        }
+    }
+    return cases;
+}
+
 }  // namespace
 
 std::span<const BackendCase> backend_cases() {
-    return all_cases;
+    static const std::vector<BackendCase> all = all_cases();
+    return all;
+}
+
+std::span<const BackendCase> standard_backend_cases() {
+    return standard_cases;
+}
+
+std::span<const BackendCase> further_backend_cases() {
+    return backend_cases().subspan(standard_cases.size());
 }
 
 CaseResult run_backend_case(const BackendSubject& subject, const BackendCase& row) {
-    CaseResult result = result_of(row.name, row.title, row.run(subject));
+    const Check verdict =
+        row.judge != nullptr ? judge_on_bench(subject, row.judge) : row.run(subject);
+    CaseResult result = result_of(row.name, row.title, verdict);
     if (result.outcome == Outcome::skipped && !row.needs_capability) {
         result.outcome = Outcome::failed;
     }
+    result.group = row.group;
     return result;
 }
 
 Results run_backend_cases(const BackendSubject& subject) {
     Results results;
-    for (const BackendCase& row : all_cases) {
+    for (const BackendCase& row : backend_cases()) {
         results.push_back(run_backend_case(subject, row));
     }
     return results;

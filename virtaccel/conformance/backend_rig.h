@@ -1,9 +1,11 @@
 #pragma once
 // One instance of a backend under test with a device over it, in the hands of a case.
 
+#include <cstdint>
 #include <expected>
 #include <utility>
 
+#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/plain_device.h"
@@ -39,6 +41,14 @@ class BackendRig : private RigDevice, public Stage {
   private:
     const BackendSubject* subject_;
 };
+
+// A fresh backend; the case ends if there is none.
+[[nodiscard]] Checked<backend::AnyBackend> make_backend(const BackendSubject& subject);
+
+// A device over `backend`, which may put so many loads off.
+[[nodiscard]] Checked<device::Device> device_over(const BackendSubject& subject,
+                                                  backend::AnyBackend backend,
+                                                  std::uint32_t deferred_loads_max = 0);
 
 // The device over a fresh backend; the case ends if there is none.
 [[nodiscard]] Checked<device::Device> make_device(const BackendSubject& subject);

@@ -1,14 +1,14 @@
 // Broken twins of the reference backend, each differing from it in one rule, and the case that has
 // to name the difference.
 
+#include "virtaccel/conformance/testing/backend_twins.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -23,40 +23,31 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_cases.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/mock_subject.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/mock/forwarding.h"
 #include "virtaccel/mock/reference.h"
 
-namespace virtaccel::conformance {
+namespace virtaccel::conformance::testing {
 
 namespace {
 
-using backend::Allocation;
 using backend::Artifact;
-using backend::BufferHandle;
-using backend::BufferRequest;
-using backend::ContextHandle;
-using backend::Diagnostics;
-using backend::EventHandle;
-using backend::EventStatus;
 using backend::LoadedProgram;
 using backend::PreparedHandle;
-using backend::ReleaseOutcome;
-using backend::Submission;
-using backend::SubmitOutcome;
-using mock::Forwarding;
 
-// A fresh T in front of a fresh reference backend, once for every instance asked for.
+// What becomes of the standard cases on a fresh T.
 template <class T>
 Results run_on() {
-    auto maker = []() -> Result<backend::AnyBackend> {
-        auto inner = backend::make_owned<mock::Reference>(
-            host::heap(), host::heap(), mock::ReferenceOptions{.pending_polls = 1});
-        return backend::make_owned<T>(host::heap(), *std::move(inner));
-    };
-    return run_backend_cases(reference_subject(host::heap(), backend::factory_from(maker)));
+    auto maker = [] { return make_twin<T>(mock::reference_identity.limits); };
+    const auto subject = reference_subject(host::heap(), backend::factory_from(maker));
+    Results results;
+    for (const BackendCase& row : standard_backend_cases()) {
+        results.push_back(run_backend_case(subject, row));
+    }
+    return results;
 }
 
 // Whether the case fails on T, and says why.
@@ -77,16 +68,6 @@ TEST(BackendTwins, pass_every_case_when_they_differ_in_nothing) {
 }
 
 // ---- metadata.stable-valid
-
-struct ForgetsItsLimits : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] DeviceIdentity identity() const {
-        DeviceIdentity identity = Forwarding::identity();
-        identity.limits.contexts += diagnostics().live_resources != 0 ? 1 : 0;
-        return identity;
-    }
-};
 
 struct AllowsNoEvents : Forwarding {
     using Forwarding::Forwarding;
@@ -130,26 +111,10 @@ TEST(BackendTwins, that_advertise_a_reserved_intent_are_named) {
 
 // ---- memory.*
 
-// An allocation that differs in what `change` does to it.
-template <auto change>
-struct Reports : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Result<Allocation> allocate(ContextHandle context, const BufferRequest& request) {
-        auto made = Forwarding::allocate(context, request);
-        if (made) {
-            change(*made);
-        }
-        return made;
-    }
-};
-
 constexpr auto hides_from_host = [](Allocation& made) { made.properties.host_visible = false; };
-constexpr auto is_far_away = [](Allocation& made) { made.properties.device_local = false; };
 constexpr auto is_not_bound = [](Allocation& made) { made.properties.direct_binding = false; };
 constexpr auto costs_nothing = [](Allocation& made) { made.backing_bytes = 0; };
 constexpr auto is_crooked = [](Allocation& made) { made.alignment = 3; };
-constexpr auto allows_all = [](Allocation& made) { made.descriptor.usage = usage_known; };
 
 // Memory as its last owner left it.
 struct ShowsOldBytes : Forwarding {
@@ -235,20 +200,6 @@ TEST(BackendTwins, that_transfer_other_bytes_are_named) {
 
 // ---- buffer.transfer-permissions
 
-// Books that differ from the true ones in what `change` does to them.
-template <auto change>
-struct Books : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Diagnostics diagnostics() const {
-        Diagnostics books = Forwarding::diagnostics();
-        change(books);
-        return books;
-    }
-};
-
-constexpr auto counts_no_transfers = [](Diagnostics& books) { books.explicit_transfer_bytes = 0; };
-
 TEST(BackendTwins, with_wider_or_uncounted_permissions_are_named) {
     EXPECT_TRUE(names<Reports<allows_all>>("buffer.transfer-permissions"));
     EXPECT_TRUE(names<Books<counts_no_transfers>>("buffer.transfer-permissions"));
@@ -298,36 +249,6 @@ TEST(BackendTwins, that_read_artifacts_carelessly_are_named) {
 
 // ---- submission.binding-validation
 
-// A submission that differs in what `change` does to its bindings.
-template <auto change>
-struct Binds : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] SubmitOutcome submit(const Submission& submission) {
-        std::vector<backend::Binding> bindings(submission.bindings.begin(),
-                                               submission.bindings.end());
-        change(bindings);
-        Submission changed = submission;
-        changed.bindings = bindings;
-        return Forwarding::submit(changed);
-    }
-};
-
-using Bindings = std::vector<backend::Binding>;
-
-constexpr auto by_order = [](Bindings& bindings) {
-    for (std::size_t i = 0; i < bindings.size(); ++i) {
-        bindings[i].slot = static_cast<std::uint32_t>(i);
-    }
-};
-constexpr auto the_first_two = [](Bindings& bindings) {
-    bindings.resize(std::min<std::size_t>(bindings.size(), 2));
-};
-constexpr auto from_the_start = [](Bindings& bindings) {
-    for (backend::Binding& binding : bindings) {
-        binding.range.offset = 0;
-    }
-};
 constexpr auto stages = [](Diagnostics& books) { books.staged_bytes = books.staged_count = 1; };
 constexpr auto counts_no_bindings = [](Diagnostics& books) { books.direct_bindings = 0; };
 
@@ -341,76 +262,17 @@ TEST(BackendTwins, that_bind_otherwise_are_named) {
 
 // ---- submission.context-isolation
 
-// Gives one buffer to everyone who asks for the same usage, whatever the context.
-struct SharesBuffers : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Result<Allocation> allocate(ContextHandle context, const BufferRequest& request) {
-        auto& [made, users] = shared_[request.usage.bits];
-        if (users == 0 || made.descriptor != request) {
-            const auto fresh = Forwarding::allocate(context, request);
-            if (!fresh) {
-                return fresh;
-            }
-            made = *fresh;
-            users = 0;
-        }
-        ++users;
-        return made;
-    }
-
-    [[nodiscard]] ReleaseOutcome free(BufferHandle buffer) {
-        for (auto& [usage, entry] : shared_) {
-            if (entry.first.buffer == buffer && entry.second > 1) {
-                --entry.second;
-                return ReleaseOutcome::released();
-            }
-        }
-        std::erase_if(shared_,
-                      [&](const auto& item) { return item.second.first.buffer == buffer; });
-        return Forwarding::free(buffer);
-    }
-
-  private:
-    std::map<std::uint32_t, std::pair<Allocation, int>> shared_;
-};
-
 TEST(BackendTwins, that_share_memory_between_contexts_are_named) {
     EXPECT_TRUE(names<SharesBuffers>("submission.context-isolation"));
 }
 
 // ---- event.pending-release-terminal-stability
 
-// A completed event fails when it is looked at again.
-struct ChangesItsMind : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Result<EventStatus> poll(EventHandle event) {
-        const auto status = Forwarding::poll(event);
-        if (status && status->phase == EventPhase::complete && ++seen_ > 1) {
-            return EventStatus{.phase = EventPhase::failed, .error = Status::internal_error};
-        }
-        return status;
-    }
-
-  private:
-    int seen_ = 0;
-};
-
 struct KeepsItsEvents : Forwarding {
     using Forwarding::Forwarding;
 
     [[nodiscard]] ReleaseOutcome destroy_event(EventHandle) {
         return ReleaseOutcome::rejected(Status::busy);
-    }
-};
-
-// Says that the work is done before it is.
-struct Boasts : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Result<EventStatus> poll(EventHandle) {
-        return EventStatus{.phase = EventPhase::complete};
     }
 };
 
@@ -422,28 +284,6 @@ TEST(BackendTwins, whose_events_are_not_stable_are_named) {
 
 // ---- timeout.finite-admission
 
-template <Status status>
-struct RefusesTimeouts : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] SubmitOutcome submit(const Submission& submission) {
-        return submission.timeout_ns != 0 ? SubmitOutcome::rejected(status)
-                                          : Forwarding::submit(submission);
-    }
-};
-
-// Adds the timeout to a clock, and overflows.
-struct WrapsTimeouts : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] SubmitOutcome submit(const Submission& submission) {
-        const std::uint64_t now_ns = 1'000'000'000;
-        return submission.timeout_ns != 0 && now_ns + submission.timeout_ns < now_ns
-                   ? SubmitOutcome::rejected(Status::deadline_expired)
-                   : Forwarding::submit(submission);
-    }
-};
-
 TEST(BackendTwins, that_do_not_admit_finite_timeouts_are_named) {
     EXPECT_TRUE(names<RefusesTimeouts<Status::unsupported>>("timeout.finite-admission"));
     EXPECT_TRUE(names<RefusesTimeouts<Status::deadline_expired>>("timeout.finite-admission"));
@@ -452,12 +292,6 @@ TEST(BackendTwins, that_do_not_admit_finite_timeouts_are_named) {
 
 // ---- event.cancellation-races
 
-struct OnlySaysItCancelled : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Status cancel(EventHandle) { return Status::ok; }
-};
-
 // Notes the wish to cancel what is pending, and goes on.
 struct PromisesToCancel : Forwarding {
     using Forwarding::Forwarding;
@@ -465,15 +299,6 @@ struct PromisesToCancel : Forwarding {
     [[nodiscard]] Status cancel(EventHandle event) {
         const auto status = Forwarding::poll(event);
         return status->phase == EventPhase::pending ? Status::ok : Status::busy;
-    }
-};
-
-struct CancelsWhatHasEnded : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Status cancel(EventHandle event) {
-        const Status status = Forwarding::cancel(event);
-        return status == Status::busy ? Status::ok : status;
     }
 };
 
@@ -540,4 +365,4 @@ TEST(BackendTwins, whose_books_do_not_add_up_are_named) {
 
 }  // namespace
 
-}  // namespace virtaccel::conformance
+}  // namespace virtaccel::conformance::testing

@@ -1,12 +1,6 @@
 #include <cstdint>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "virtaccel/backend/any_backend.h"
-#include "virtaccel/backend/contract.h"
-#include "virtaccel/base/bytes.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
@@ -14,6 +8,7 @@
 #include "virtaccel/conformance/backend_case_list.h"
 #include "virtaccel/conformance/backend_rig.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
@@ -25,15 +20,6 @@ namespace virtaccel::conformance::cases {
 using wire::Opcode;
 
 namespace {
-
-// The value, or the end of the case.
-template <class T>
-Checked<T> or_stop(Result<T> result) {
-    if (!result) {
-        return failed("The backend answers with (", result.error(), ") where it has to succeed.");
-    }
-    return *std::move(result);
-}
 
 bool is(const wire::EventState& state, EventPhase phase) {
     return state.state == static_cast<std::uint16_t>(phase);
@@ -181,64 +167,14 @@ Check check_race(BackendRig& rig, const Scene& scene, int polls) {
     return expect_gone(caller, event);
 }
 
-// The sample on a backend without a device, submitted and polled to its end.
-struct Ended {
-    backend::ContextHandle context;
-    backend::QueueHandle queue;
-    backend::ProgramHandle program;
-    backend::EventHandle event;
-};
-
-Checked<Ended> run_without_device(const BackendSubject& subject, backend::AnyBackend& backend) {
-    const SampleProgram& sample = *subject.program;
-    Ended run;
-    VIRTACCEL_TRY_ASSIGN(run.context, or_stop(backend.create_context()));
-    VIRTACCEL_TRY_ASSIGN(run.queue, or_stop(backend.create_queue(run.context)));
-    Bytes artifact = sample.artifact;
-    const auto pieces = cut(artifact);
-    VIRTACCEL_TRY_ASSIGN(const auto prepared,
-                         or_stop(backend.prepare({.format = sample.format,
-                                                  .target = sample.target,
-                                                  .resident_bytes_max = sample.resident_bytes,
-                                                  .payload = Reader{PieceList::of(pieces)}})));
-    VIRTACCEL_TRY_ASSIGN(const auto loaded, or_stop(backend.load(run.context, prepared)));
-    run.program = loaded.program;
-    std::vector<backend::Binding> bindings;
-    for (const SampleSlot& slot : sample.slots) {
-        VIRTACCEL_TRY_ASSIGN(
-            const auto made,
-            or_stop(backend.allocate(run.context,
-                                     {.bytes = slot.before.size(),
-                                      .alignment = 1,
-                                      .domain = any_domain(backend.identity().capabilities),
-                                      .usage = usage_known})));
-        bindings.push_back({.buffer = made.buffer,
-                            .range = {.offset = 0, .bytes = slot.before.size()},
-                            .slot = slot.slot,
-                            .access = slot.access});
-    }
-    const auto outcome = backend.submit(
-        {.queue = run.queue, .program = run.program, .bindings = bindings, .timeout_ns = 0});
-    VIRTACCEL_TRY(expect_status("A submission of the sample", outcome.status, Status::ok));
-    run.event = outcome.event;
-    for (std::uint32_t pauses = 0; pauses <= subject.patience.pauses_max; ++pauses) {
-        VIRTACCEL_TRY_ASSIGN(const auto status, or_stop(backend.poll(run.event)));
-        if (status.phase != EventPhase::pending) {
-            return run;
-        }
-        if (subject.patience.pause != nullptr) {
-            subject.patience.pause(subject.patience.state);
-        }
-    }
-    return failed("The event is still pending after (", subject.patience.pauses_max, ") polls.");
-}
-
 // A device asks a backend to cancel what was pending a moment ago: if it has ended, BUSY.
 Check check_late_cancel(const BackendSubject& subject) {
-    VIRTACCEL_TRY_ASSIGN(backend::AnyBackend backend,
-                         or_stop(subject.factory.make(subject.factory.state)));
-    VIRTACCEL_TRY_ASSIGN(const Ended run, run_without_device(subject, backend));
-    return expect_status("The cancellation of an event that has ended", backend.cancel(run.event),
+    VIRTACCEL_TRY_ASSIGN(auto backend, make_backend(subject));
+    const Direct direct{backend, subject};
+    VIRTACCEL_TRY_ASSIGN(const Act act, direct.set_up());
+    VIRTACCEL_TRY_ASSIGN(const auto event, direct.submit(act));
+    VIRTACCEL_TRY(direct.wait(event));
+    return expect_status("The cancellation of an event that has ended", backend.cancel(event),
                          Status::busy);
 }
 

@@ -101,7 +101,12 @@ std::string to_text(const Report& report) {
         name_columns = std::max(name_columns, result.name.size());
     }
     std::string text = text_head(name_columns);
+    std::string_view group;
     for (const CaseResult& result : report.results) {
+        if (result.group != group) {
+            group = result.group;
+            text += group.empty() ? "" : text_group(group);
+        }
         text += text_row(result, name_columns);
     }
     return text + text_summary(report);
@@ -109,6 +114,10 @@ std::string to_text(const Report& report) {
 
 std::string text_head(std::size_t name_columns) {
     return table_line("case", "outcome", "reason", name_columns);
+}
+
+std::string text_group(std::string_view group) {
+    return say(group, " cases:\n");
 }
 
 std::string text_row(const CaseResult& result, std::size_t name_columns) {
@@ -131,6 +140,7 @@ std::string to_json(const Report& report) {
     for (const CaseResult& result : report.results) {
         json += say(separator, "{", json_pair("name", result.name), ",",
                     json_pair("title", result.title), ",",
+                    result.group.empty() ? "" : json_pair("group", result.group) + ",",
                     json_pair("outcome", name_of(result.outcome)), ",",
                     json_pair("reason", result.reason), "}");
         separator = ",";

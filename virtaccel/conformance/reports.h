@@ -39,17 +39,21 @@ struct Counts {
 // Its parts, for who shows a row as soon as there is one; each ends its line. `name_columns` is the
 // width of the longest name.
 [[nodiscard]] std::string text_head(std::size_t name_columns);
+// The line before the first case of another part than the one before: "further cases:".
+[[nodiscard]] std::string text_group(std::string_view group);
 [[nodiscard]] std::string text_row(const CaseResult& result, std::size_t name_columns);
 // "backend cpu: 13 passed, 1 skipped, 0 failed."
 [[nodiscard]] std::string text_summary(const Report& report);
 
-// One object, without a line end: subject, protocol, version, counts, cases.
+// One object, without a line end: subject, protocol, version, counts, cases; a case has a group if
+// the suite has parts.
 [[nodiscard]] std::string to_json(const Report& report);
 
 // One test suite; a skipped or failed case carries its reason.
 [[nodiscard]] std::string to_junit(const Report& report);
 
-// An SVG picture: "virtio-accel 1.0 | 34 of 34", green; red with failures, grey if nothing passed.
+// An SVG picture: "virtio-accel 1.0 | 305 of 306", green; red with failures, grey if nothing
+// passed.
 [[nodiscard]] std::string to_badge(const Report& report);
 
 }  // namespace virtaccel::conformance

@@ -55,6 +55,22 @@ TEST(Reports, are_an_aligned_table_with_a_summary) {
               "device stdio:\"a & b\": 1 passed, 1 skipped, 1 failed.\n");
 }
 
+TEST(Reports, say_which_part_of_a_suite_a_case_belongs_to) {
+    const Report parts{.subject = "backend x",
+                       .results = {{.name = "a", .title = "one", .group = "standard"},
+                                   {.name = "b", .title = "two", .group = "further"},
+                                   {.name = "c", .title = "three", .group = "further"}}};
+    EXPECT_EQ(to_text(parts),
+              "case  outcome  reason\n"
+              "standard cases:\n"
+              "a     passed\n"
+              "further cases:\n"
+              "b     passed\n"
+              "c     passed\n"
+              "backend x: 3 passed, 0 skipped, 0 failed.\n");
+    EXPECT_TRUE(has(to_json(parts), R"("title":"two","group":"further","outcome":"passed")"));
+}
+
 TEST(Reports, are_one_json_object) {
     EXPECT_EQ(to_json(mixed()),
               R"({"subject":"device stdio:\"a & b\"","protocol":"1.0","version":")" +

@@ -40,10 +40,14 @@ Usage usage_for(Access access) {
     return UsageBit::mutable_state;
 }
 
-Check Stage::need_sample() const {
+Check need_sample(bool has_sample) {
     return expect(
-        has_sample(),
+        has_sample,
         "The case needs a program and the subject supplies none: give it a valid artifact.");
+}
+
+Check Stage::need_sample() const {
+    return conformance::need_sample(has_sample());
 }
 
 wire::AllocateBuffer Stage::buffer_request(ContextId context, std::uint64_t bytes, Usage usage) {

@@ -34,6 +34,9 @@ struct Scene {
 // The one usage bit that allows `access` and no other.
 [[nodiscard]] Usage usage_for(Access access);
 
+// Ends the case as failed unless the subject has a sample program.
+[[nodiscard]] Check need_sample(bool has_sample);
+
 class Stage {
   public:
     // All but `patience` outlive the stage. `capabilities` are the device's.

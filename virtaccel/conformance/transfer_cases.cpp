@@ -14,6 +14,7 @@
 #include "virtaccel/conformance/backend_case_list.h"
 #include "virtaccel/conformance/backend_rig.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
@@ -31,28 +32,10 @@ namespace {
 constexpr std::size_t buffer_bytes = 97;
 constexpr Usage both = Usage{UsageBit::transfer_source} | UsageBit::transfer_destination;
 
-Bytes pattern_of(std::size_t bytes, std::size_t seed) {
-    Bytes pattern(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) {
-        pattern[i] = static_cast<std::byte>((seed * 101) + (i * 3) + 1);
-    }
-    return pattern;
-}
-
-// A piece of no bytes between the others must not disturb.
-std::vector<Piece> cut_with_gaps(std::span<std::byte> bytes, std::size_t every) {
-    std::vector<Piece> pieces;
-    for (const Piece& piece : cut(bytes, {.every = every})) {
-        pieces.push_back(piece);
-        pieces.push_back({});
-    }
-    return pieces;
-}
-
 Check check_whole_buffer(AnyBackend& backend, BufferHandle buffer, const Bytes& model,
                          std::size_t every) {
     Bytes room(model.size() + 16, canary);
-    const auto pieces = cut_with_gaps(std::span{room}.subspan(8, model.size()), every);
+    const auto pieces = cut_with_gaps(std::span{room}.subspan(8, model.size()), {.every = every});
     Writer target{PieceList::of(pieces)};
     VIRTACCEL_TRY(expect_status("A read into pieces", backend.read(buffer, 0, target), Status::ok));
     VIRTACCEL_TRY(expect(target.remaining() == 0, "A read leaves (", target.remaining(),
@@ -79,7 +62,7 @@ Check check_cut(AnyBackend& backend, BufferHandle buffer, Bytes& model, const Cu
                 std::size_t seed) {
     Bytes bytes = pattern_of(std::min(cut.bytes, buffer_bytes - cut.offset), seed);
     std::ranges::copy(bytes, model.begin() + static_cast<std::ptrdiff_t>(cut.offset));
-    const auto pieces = cut_with_gaps(bytes, cut.every);
+    const auto pieces = cut_with_gaps(bytes, {.every = cut.every});
     Reader source{PieceList::of(pieces)};
     VIRTACCEL_TRY(expect_status("A write from pieces", backend.write(buffer, cut.offset, source),
                                 Status::ok));

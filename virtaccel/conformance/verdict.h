@@ -22,6 +22,8 @@ struct CaseResult {
     std::string_view title{};
     Outcome outcome = Outcome::passed;
     std::string reason{};
+    // The part of the suite that the case belongs to; empty if the suite has no parts.
+    std::string_view group{};
 };
 
 using Results = std::vector<CaseResult>;
@@ -95,7 +97,8 @@ template <class... Parts>
 // The result of the case `name`, which is about `title`.
 [[nodiscard]] inline CaseResult result_of(std::string_view name, std::string_view title,
                                           const Check& check) {
-    CaseResult result{.name = name, .title = title, .outcome = Outcome::passed, .reason = {}};
+    CaseResult result{
+        .name = name, .title = title, .outcome = Outcome::passed, .reason = {}, .group = {}};
     if (!check) {
         result.outcome = check.error().outcome;
         result.reason = check.error().reason;

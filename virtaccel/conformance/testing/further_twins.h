@@ -1,0 +1,26 @@
+#pragma once
+// The broken twins that the further cases are tried on: each breaks one rule of the contract, and
+// is known by the words in which docs/mutants.md lists it.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace virtaccel::conformance::testing {
+
+using Names = std::vector<std::string>;
+
+struct FurtherTwin {
+    // What it does wrong: "forgets its limits".
+    std::string_view words;
+    // The further cases that fail on it, in their order.
+    Names (*failing)() = nullptr;
+    // Those that have to.
+    Names wanted;
+};
+
+// Twins whose objects are broken, and twins whose work is.
+[[nodiscard]] std::vector<FurtherTwin> object_twins();
+[[nodiscard]] std::vector<FurtherTwin> work_twins();
+
+}  // namespace virtaccel::conformance::testing
