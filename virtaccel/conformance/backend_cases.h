@@ -6,11 +6,12 @@
 #include <span>
 #include <string_view>
 
-#include "virtaccel/conformance/bench.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
 namespace virtaccel::conformance {
+
+class Bench;
 
 struct BackendCase {
     std::string_view name;
@@ -20,7 +21,7 @@ struct BackendCase {
     // The case may be skipped for want of a capability.
     bool needs_capability = false;
     // A further case, on a fresh instance whose books are counted before and after it.
-    Judge judge = nullptr;
+    Check (*judge)(Bench& bench) = nullptr;
     // "standard" or "further".
     std::string_view group = "standard";
 };

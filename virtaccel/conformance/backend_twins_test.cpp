@@ -7,8 +7,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -262,17 +264,76 @@ TEST(BackendTwins, that_bind_otherwise_are_named) {
 
 // ---- submission.context-isolation
 
+// Gives one buffer to everyone who asks for the same usage, whatever the context.
+struct SharesBuffers : Forwarding {
+    using Forwarding::Forwarding;
+
+    [[nodiscard]] Result<Allocation> allocate(ContextHandle context, const BufferRequest& request) {
+        auto& [made, users] = shared_[request.usage.bits];
+        if (users == 0 || made.descriptor != request) {
+            const auto fresh = Forwarding::allocate(context, request);
+            if (!fresh) {
+                return fresh;
+            }
+            made = *fresh;
+            users = 0;
+        }
+        ++users;
+        return made;
+    }
+
+    [[nodiscard]] ReleaseOutcome free(BufferHandle buffer) {
+        for (auto& [usage, entry] : shared_) {
+            if (entry.first.buffer == buffer && entry.second > 1) {
+                --entry.second;
+                return ReleaseOutcome::released();
+            }
+        }
+        std::erase_if(shared_,
+                      [&](const auto& item) { return item.second.first.buffer == buffer; });
+        return Forwarding::free(buffer);
+    }
+
+  private:
+    std::map<std::uint32_t, std::pair<Allocation, int>> shared_;
+};
+
 TEST(BackendTwins, that_share_memory_between_contexts_are_named) {
     EXPECT_TRUE(names<SharesBuffers>("submission.context-isolation"));
 }
 
 // ---- event.pending-release-terminal-stability
 
+// A completed event fails when it is looked at again.
+struct ChangesItsMind : Forwarding {
+    using Forwarding::Forwarding;
+
+    [[nodiscard]] Result<EventStatus> poll(EventHandle event) {
+        const auto status = Forwarding::poll(event);
+        if (status && status->phase == EventPhase::complete && ++seen_ > 1) {
+            return EventStatus{.phase = EventPhase::failed, .error = Status::internal_error};
+        }
+        return status;
+    }
+
+  private:
+    int seen_ = 0;
+};
+
 struct KeepsItsEvents : Forwarding {
     using Forwarding::Forwarding;
 
     [[nodiscard]] ReleaseOutcome destroy_event(EventHandle) {
         return ReleaseOutcome::rejected(Status::busy);
+    }
+};
+
+// Says that the work is done before it is.
+struct Boasts : Forwarding {
+    using Forwarding::Forwarding;
+
+    [[nodiscard]] Result<EventStatus> poll(EventHandle) {
+        return EventStatus{.phase = EventPhase::complete};
     }
 };
 

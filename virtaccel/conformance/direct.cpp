@@ -64,8 +64,9 @@ Check Direct::need_sample() const {
 
 BufferRequest Direct::request(std::uint64_t bytes, Usage usage) const {
     const DeviceIdentity who = identity();
-    // A limit of zero is another case's to judge.
-    const std::uint64_t most = std::max<std::uint64_t>(who.limits.buffer_bytes, 1);
+    // Whether a limit makes sense is another case's to judge; every case may ask for a page.
+    constexpr std::uint64_t page = 4096;
+    const std::uint64_t most = std::max(who.limits.buffer_bytes, page);
     return {.bytes = std::min(bytes, most),
             .alignment = 1,
             .domain = any_domain(who.capabilities),

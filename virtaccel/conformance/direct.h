@@ -76,7 +76,7 @@ class Direct {
     // The sample program, of a subject that has one.
     [[nodiscard]] const SampleProgram& sample() const { return *subject_->program; }
 
-    // A request in a domain that the backend offers; `bytes` at most what it allows.
+    // A request in a domain that the backend offers; `bytes` at most what it allows, or a page.
     [[nodiscard]] backend::BufferRequest request(std::uint64_t bytes,
                                                  Usage usage = usage_known) const;
 

@@ -63,10 +63,10 @@ TEST(Reports, say_which_part_of_a_suite_a_case_belongs_to) {
     EXPECT_EQ(to_text(parts),
               "case  outcome  reason\n"
               "standard cases:\n"
-              "a     passed\n"
+              "a  passed\n"
               "further cases:\n"
-              "b     passed\n"
-              "c     passed\n"
+              "b  passed\n"
+              "c  passed\n"
               "backend x: 3 passed, 0 skipped, 0 failed.\n");
     EXPECT_TRUE(has(to_json(parts), R"("title":"two","group":"further","outcome":"passed")"));
 }

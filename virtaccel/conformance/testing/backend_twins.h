@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -13,9 +12,11 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/owned.h"
+#include "virtaccel/base/bytes.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/mock_subject.h"
 #include "virtaccel/mock/forwarding.h"
@@ -43,6 +44,14 @@ Result<backend::AnyBackend> make_twin(const DeviceLimits& limits, More... more) 
     options.identity.limits = limits;
     auto inner = backend::make_owned<mock::Reference>(host::heap(), host::heap(), options);
     return backend::make_owned<T>(host::heap(), *std::move(inner), more...);
+}
+
+// Puts one byte into a buffer.
+inline Status put(Forwarding& backend, BufferHandle buffer, std::uint64_t offset, std::byte value) {
+    Bytes byte(1, value);
+    const auto pieces = cut(byte);
+    Reader source{PieceList::of(pieces)};
+    return backend.write(buffer, offset, source);
 }
 
 struct ForgetsItsLimits : Forwarding {
@@ -93,65 +102,6 @@ struct Binds : Forwarding {
         Submission changed = submission;
         changed.bindings = bindings;
         return Forwarding::submit(changed);
-    }
-};
-
-// Gives one buffer to everyone who asks for the same usage, whatever the context.
-struct SharesBuffers : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Result<Allocation> allocate(ContextHandle context, const BufferRequest& request) {
-        auto& [made, users] = shared_[request.usage.bits];
-        if (users == 0 || made.descriptor != request) {
-            const auto fresh = Forwarding::allocate(context, request);
-            if (!fresh) {
-                return fresh;
-            }
-            made = *fresh;
-            users = 0;
-        }
-        ++users;
-        return made;
-    }
-
-    [[nodiscard]] ReleaseOutcome free(BufferHandle buffer) {
-        for (auto& [usage, entry] : shared_) {
-            if (entry.first.buffer == buffer && entry.second > 1) {
-                --entry.second;
-                return ReleaseOutcome::released();
-            }
-        }
-        std::erase_if(shared_,
-                      [&](const auto& item) { return item.second.first.buffer == buffer; });
-        return Forwarding::free(buffer);
-    }
-
-  private:
-    std::map<std::uint32_t, std::pair<Allocation, int>> shared_;
-};
-
-// A completed event fails when it is looked at again.
-struct ChangesItsMind : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Result<EventStatus> poll(EventHandle event) {
-        const auto status = Forwarding::poll(event);
-        if (status && status->phase == EventPhase::complete && ++seen_ > 1) {
-            return EventStatus{.phase = EventPhase::failed, .error = Status::internal_error};
-        }
-        return status;
-    }
-
-  private:
-    int seen_ = 0;
-};
-
-// Says that the work is done before it is.
-struct Boasts : Forwarding {
-    using Forwarding::Forwarding;
-
-    [[nodiscard]] Result<EventStatus> poll(EventHandle) {
-        return EventStatus{.phase = EventPhase::complete};
     }
 };
 
