@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/device_case_list.h"
+#include "virtaccel/conformance/device_rules/rule_list.h"
 #include "virtaccel/conformance/device_under_test.h"
 #include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/subject.h"
@@ -19,7 +21,7 @@ namespace virtaccel::conformance {
 
 namespace {
 
-constexpr std::array all_cases{
+constexpr std::array queue_cases{
     DeviceCase{"VQ-001", "one readable and one writable descriptor",
                cases::one_readable_and_one_writable},
     DeviceCase{"VQ-002", "every byte split of header and fixed payload", cases::every_byte_split},
@@ -61,13 +63,25 @@ Check run_case(const DeviceSubject& subject, const DeviceCase& row) {
     VIRTACCEL_TRY_ASSIGN(const wire::DeviceInfo info, caller.device_info());
     Stage stage{*subject.device, subject.program, subject.patience,
                 Capabilities{std::uint64_t{info.capabilities}}};
-    return row.run({.subject = subject, .stage = stage});
+    return row.run({.subject = subject, .stage = stage, .row = row});
+}
+
+std::vector<DeviceCase> collect_cases() {
+    std::vector<DeviceCase> cases{queue_cases.begin(), queue_cases.end()};
+    for (const auto rows : {rules::fault_rules(), rules::identity_rules(), rules::object_rules(),
+                            rules::quota_rules(), rules::buffer_rules(), rules::program_rules(),
+                            rules::submission_rules(), rules::event_rules(), rules::reset_rules(),
+                            rules::artifact_rules(), rules::ring_rules(), rules::loss_rules()}) {
+        cases.insert(cases.end(), rows.begin(), rows.end());
+    }
+    return cases;
 }
 
 }  // namespace
 
 std::span<const DeviceCase> device_cases() {
-    return all_cases;
+    static const std::vector<DeviceCase> cases = collect_cases();
+    return cases;
 }
 
 CaseResult run_device_case(const DeviceSubject& subject, const DeviceCase& row) {
@@ -76,7 +90,7 @@ CaseResult run_device_case(const DeviceSubject& subject, const DeviceCase& row) 
 
 Results run_device_cases(const DeviceSubject& subject) {
     Results results;
-    for (const DeviceCase& row : all_cases) {
+    for (const DeviceCase& row : device_cases()) {
         results.push_back(run_device_case(subject, row));
     }
     return results;

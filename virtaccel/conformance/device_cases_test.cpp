@@ -1,5 +1,6 @@
 #include "virtaccel/conformance/device_cases.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -84,14 +85,34 @@ DeviceSubject subject_of(DeviceUnderTest& device, std::optional<SampleProgram> p
     return subject;
 }
 
-TEST(DeviceCases, are_twenty_with_stable_names) {
+TEST(DeviceCases, begin_with_twenty_stable_names) {
     const auto rows = device_cases();
-    ASSERT_EQ(rows.size(), 20U);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    ASSERT_GT(rows.size(), 20U);
+    for (std::size_t i = 0; i < 20; ++i) {
         const std::string number = std::to_string(i + 1);
         EXPECT_EQ(rows[i].name, "VQ-" + std::string(3 - number.size(), '0') + number);
-        EXPECT_NE(rows[i].title, "");
     }
+}
+
+TEST(DeviceCases, have_names_and_titles_of_their_own) {
+    std::set<std::string_view> names;
+    for (const DeviceCase& row : device_cases()) {
+        EXPECT_TRUE(names.insert(row.name).second) << row.name;
+        EXPECT_NE(row.title, "") << row.name;
+        EXPECT_FALSE(row.title.ends_with('.')) << row.title;
+        if (!row.name.starts_with("VQ-")) {
+            EXPECT_EQ(std::ranges::count(row.name, '.'), 1) << row.name;
+            EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-."),
+                      std::string_view::npos)
+                << row.name;
+        }
+    }
+}
+
+// What the mock, which offers everything, and its programs leave to others.
+bool is_for_others(std::string_view name) {
+    return name.starts_with("tosa-artifact.") || name == "allocate-buffer.domain-not-offered" ||
+           name == "cancel-event.not-offered";
 }
 
 TEST(DeviceCases, all_pass_on_a_split_ring) {
@@ -105,7 +126,8 @@ TEST(DeviceCases, all_pass_on_a_split_ring) {
         for (const CaseResult& result : results) {
             // With two descriptors no frame can be cut.
             const bool uncut = chain_max == 2 && result.name == "VQ-002";
-            EXPECT_EQ(result.outcome, uncut ? Outcome::skipped : Outcome::passed)
+            EXPECT_EQ(result.outcome,
+                      uncut || is_for_others(result.name) ? Outcome::skipped : Outcome::passed)
                 << result.name << ": " << result.reason;
         }
     }
@@ -113,25 +135,34 @@ TEST(DeviceCases, all_pass_on_a_split_ring) {
 
 TEST(DeviceCases, skip_what_a_stream_cannot_express_and_nothing_else) {
     StreamDevice device;
-    const std::set<std::string_view> skipped{"VQ-002", "VQ-003", "VQ-005", "VQ-006", "VQ-014",
-                                             "VQ-016", "VQ-017", "VQ-018", "VQ-020"};
+    const std::set<std::string_view> skipped{
+        "VQ-002", "VQ-003", "VQ-005", "VQ-006", "VQ-014", "VQ-016", "VQ-017", "VQ-018", "VQ-020",
+        // what nobody can hold or break
+        "cancel-event.pending", "destroy-event.pending-is-busy", "submit.pending-keeps-everything"};
     for (const CaseResult& result : run_device_cases(subject_of(device, reference_sample()))) {
-        EXPECT_EQ(result.outcome,
-                  skipped.contains(result.name) ? Outcome::skipped : Outcome::passed)
+        const bool skips = skipped.contains(result.name) || is_for_others(result.name) ||
+                           result.name.starts_with("ring.") || result.name.starts_with("loss.");
+        EXPECT_EQ(result.outcome, skips ? Outcome::skipped : Outcome::passed)
             << result.name << ": " << result.reason;
-        EXPECT_EQ(result.reason.empty(), !skipped.contains(result.name));
+        EXPECT_EQ(result.reason.empty(), !skips);
     }
 }
 
-TEST(DeviceCases, need_no_program_but_for_the_one_about_submissions) {
+TEST(DeviceCases, skip_what_needs_a_program_where_there_is_none) {
     RingDevice device{host::heap(),
                       {.state = nullptr, .make = make_null},
                       {.queue_size = 64, .device = options_of(16)}};
     ASSERT_EQ(device.unfit(), "");
+    std::size_t passed = 0;
     for (const CaseResult& result : run_device_cases(subject_of(device, std::nullopt))) {
-        EXPECT_EQ(result.outcome, result.name == "VQ-015" ? Outcome::skipped : Outcome::passed)
-            << result.name << ": " << result.reason;
+        EXPECT_NE(result.outcome, Outcome::failed) << result.name << ": " << result.reason;
+        passed += result.outcome == Outcome::passed ? 1 : 0;
+        if (result.name.starts_with("VQ-")) {
+            EXPECT_EQ(result.outcome, result.name == "VQ-015" ? Outcome::skipped : Outcome::passed)
+                << result.name << ": " << result.reason;
+        }
     }
+    EXPECT_GT(passed, device_cases().size() / 2);
 }
 
 TEST(DeviceCases, fail_on_a_device_that_is_dead) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/result.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/conformance/device_cases.h"
 #include "virtaccel/conformance/device_under_test.h"
 #include "virtaccel/conformance/mock_subject.h"
@@ -23,6 +25,7 @@
 #include "virtaccel/device/options.h"
 #include "virtaccel/mock/reference.h"
 #include "virtaccel/wire/commands.h"
+#include "virtaccel/wire/records.h"
 
 namespace virtaccel::conformance::testing {
 
@@ -44,21 +47,33 @@ inline device::Options device_options() {
     return options;
 }
 
-inline Results run_on(DeviceUnderTest& device) {
+inline DeviceSubject subject_of(DeviceUnderTest& device,
+                                const SampleProgram& program = reference_sample()) {
     DeviceSubject subject;
     subject.memory = host::heap();
     subject.device = &device;
-    subject.program = reference_sample();
+    subject.program = program;
     subject.patience.pauses_max = 100;
-    return run_device_cases(subject);
+    return subject;
 }
 
-inline ::testing::AssertionResult names(const Results& results, std::string_view name) {
-    const auto found = std::ranges::find(results, name, &CaseResult::name);
-    if (found == results.end() || found->outcome != Outcome::failed || found->reason.empty()) {
-        return ::testing::AssertionFailure() << name << " does not fail";
+inline Results run_on(DeviceUnderTest& device) {
+    return run_device_cases(subject_of(device));
+}
+
+// Whether the case fails on `device`, and says why.
+inline ::testing::AssertionResult names(DeviceUnderTest& device, std::string_view name,
+                                        const SampleProgram& program = reference_sample()) {
+    const auto rows = device_cases();
+    const auto row = std::ranges::find(rows, name, &DeviceCase::name);
+    if (row == rows.end()) {
+        return ::testing::AssertionFailure() << "there is no case " << name;
     }
-    return ::testing::AssertionSuccess() << found->reason;
+    const CaseResult result = run_device_case(subject_of(device, program), *row);
+    if (result.outcome != Outcome::failed || result.reason.empty()) {
+        return ::testing::AssertionFailure() << name << " does not fail: " << result.reason;
+    }
+    return ::testing::AssertionSuccess() << result.reason;
 }
 
 // Whether the case fails on a device of class T, and says why.
@@ -68,7 +83,7 @@ template <class T>
              {.state = nullptr, .make = make_mock},
              RingDeviceOptions{.queue_size = 64, .device = device_options()}};
     EXPECT_EQ(device.unfit(), "");
-    return names(run_on(device), name);
+    return names(device, name);
 }
 
 inline bool is(const Links& links, Opcode opcode) {
@@ -80,6 +95,30 @@ struct ForgetsTheLastByte : TamperingDevice {
 
     void after(Answer& answer) override {
         answer.used_bytes -= is(answer.links, Opcode::get_device_info) ? 1 : 0;
+    }
+};
+
+// Forgets its loss when it is asked who it is.
+struct GoesOnWhenLost : TamperingDevice {
+    using TamperingDevice::TamperingDevice;
+
+    void after(Answer& answer) override {
+        if (answer.is(Status::device_lost) && is(answer.links, Opcode::get_device_info)) {
+            const wire::DeviceInfo info;
+            answer.reply(Status::ok, std::as_bytes(std::span{&info, 1}));
+        }
+    }
+};
+
+// Answers a command otherwise where it was answered with a status.
+template <Opcode opcode, Status from, Status to>
+struct Says : TamperingDevice {
+    using TamperingDevice::TamperingDevice;
+
+    void after(Answer& answer) override {
+        if (is(answer.links, opcode) && answer.is(from)) {
+            answer.refuse(to);
+        }
     }
 };
 

@@ -78,16 +78,36 @@ struct Answer {
 
     [[nodiscard]] Status status() const {
         return used_bytes < 16 ? Status::internal_error
-                               : static_cast<Status>(std::to_integer<std::uint16_t>(*at(0)));
+                               : static_cast<Status>(std::to_integer<unsigned>(*at(0)) |
+                                                     std::to_integer<unsigned>(*at(1)) << 8U);
+    }
+
+    // This instead of what was answered.
+    void reply(Status status, std::span<const std::byte> payload) {
+        wire::ResponseHeader header;
+        header.status = static_cast<std::uint16_t>(status);
+        header.payload_bytes = static_cast<std::uint32_t>(payload.size());
+        header.request_id = std::uint64_t{links.header().request_id};
+        put(0, std::as_bytes(std::span{&header, 1}));
+        put(sizeof header, payload);
+        used_bytes = static_cast<std::uint32_t>(sizeof header + payload.size());
     }
 
     // A bare refusal instead of what was answered.
-    void refuse(Status status) {
-        wire::ResponseHeader header;
-        header.status = static_cast<std::uint16_t>(status);
-        header.request_id = std::uint64_t{links.header().request_id};
-        put(0, std::as_bytes(std::span{&header, 1}));
-        used_bytes = sizeof header;
+    void refuse(Status status) { reply(status, {}); }
+
+    // The record at `offset` of the request's payload; zeros if the payload ends before its end.
+    template <class Record>
+    [[nodiscard]] Record asked(std::size_t offset = 0) const {
+        const Bytes bytes = links.request();
+        const std::size_t from = sizeof(wire::RequestHeader) + offset;
+        return bytes.size() < from + sizeof(Record) ? Record{}
+                                                    : wire::load<Record>(bytes.data() + from);
+    }
+
+    // Whether this was answered.
+    [[nodiscard]] bool is(Status status) const {
+        return used_bytes >= 16 && this->status() == status;
     }
 };
 
