@@ -126,6 +126,11 @@ TEST(Conform, passes_our_device_over_other_backends_and_limits) {
                  our_device("--max-request-bytes 65536 --max-response-bytes 4096 "
                             "--complete 3")});
     EXPECT_EQ(small.code, 0) << small.err << small.out;
+    const auto smallest =
+        conform({"--max-request-bytes", "200", "--max-response-bytes", "92", "--device",
+                 our_device("--max-request-bytes 200 --max-response-bytes 92 --max-artifact-bytes "
+                            "30 --max-buffer-bytes 100 --max-bindings 2")});
+    EXPECT_EQ(smallest.code, 0) << smallest.err << smallest.out;
 }
 
 TEST(Conform, fails_a_device_that_takes_no_such_program) {

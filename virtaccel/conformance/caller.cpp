@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "virtaccel/base/bytes.h"
@@ -104,24 +103,49 @@ Checked<BufferId> Caller::allocate(const wire::AllocateBuffer& request) {
     return expect_id<BufferKind>("ALLOCATE_BUFFER", call<Opcode::allocate_buffer>(request));
 }
 
+namespace {
+
+// How much of `bytes` goes into a frame of at most `frame_bytes_max`, of which `overhead` are spent
+// already. Never nothing: a device with an impossible limit gets its request all the same.
+std::size_t part_of(std::uint64_t bytes, std::uint32_t frame_bytes_max, std::size_t overhead) {
+    const std::size_t room = frame_bytes_max > overhead ? frame_bytes_max - overhead : 1;
+    return std::min(static_cast<std::size_t>(bytes), room);
+}
+
+}  // namespace
+
 Check Caller::write(BufferId buffer, std::uint64_t offset, std::span<const std::byte> bytes) {
-    wire::WriteBuffer request;
-    request.buffer_id = buffer;
-    request.offset = offset;
-    request.bytes = bytes.size();
-    return expect_ok("WRITE_BUFFER", call<Opcode::write_buffer>(request, bytes));
+    constexpr std::size_t overhead = sizeof(wire::RequestHeader) + sizeof(wire::WriteBuffer);
+    while (!bytes.empty()) {
+        const auto part =
+            bytes.first(part_of(bytes.size(), device_->config().request_bytes_max, overhead));
+        wire::WriteBuffer request;
+        request.buffer_id = buffer;
+        request.offset = offset;
+        request.bytes = part.size();
+        VIRTACCEL_TRY(expect_ok("WRITE_BUFFER", call<Opcode::write_buffer>(request, part)));
+        offset += part.size();
+        bytes = bytes.subspan(part.size());
+    }
+    return {};
 }
 
 Checked<Bytes> Caller::read(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) {
-    wire::ReadBuffer request;
-    request.buffer_id = buffer;
-    request.offset = offset;
-    request.bytes = bytes;
-    const auto capacity = static_cast<std::size_t>(bytes) + sizeof(wire::ResponseHeader);
-    Reply reply = call<Opcode::read_buffer>(request, {}, capacity);
-    VIRTACCEL_TRY(expect_ok("READ_BUFFER", reply));
-    VIRTACCEL_TRY(expect_equal("The payload of READ_BUFFER", reply.payload.size(), bytes));
-    return std::move(reply.payload);
+    constexpr std::size_t overhead = sizeof(wire::ResponseHeader);
+    Bytes result;
+    while (result.size() < bytes) {
+        const std::size_t part =
+            part_of(bytes - result.size(), device_->config().response_bytes_max, overhead);
+        wire::ReadBuffer request;
+        request.buffer_id = buffer;
+        request.offset = offset + result.size();
+        request.bytes = std::uint64_t{part};
+        const Reply reply = call<Opcode::read_buffer>(request, {}, part + overhead);
+        VIRTACCEL_TRY(expect_ok("READ_BUFFER", reply));
+        VIRTACCEL_TRY(expect_equal("The payload of READ_BUFFER", reply.payload.size(), part));
+        result.insert(result.end(), reply.payload.begin(), reply.payload.end());
+    }
+    return result;
 }
 
 Checked<wire::EventState> Caller::poll(EventId event) {

@@ -108,6 +108,7 @@ class Caller {
     [[nodiscard]] Checked<ContextId> create_context();
     [[nodiscard]] Checked<QueueId> create_queue(ContextId context);
     [[nodiscard]] Checked<BufferId> allocate(const wire::AllocateBuffer& request);
+    // In as many frames as the device's limits demand.
     [[nodiscard]] Check write(BufferId buffer, std::uint64_t offset,
                               std::span<const std::byte> bytes);
     [[nodiscard]] Checked<Bytes> read(BufferId buffer, std::uint64_t offset, std::uint64_t bytes);
