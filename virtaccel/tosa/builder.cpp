@@ -127,6 +127,9 @@ Value Builder::op(Op kind, List<Value> inputs, const Attribute& attribute,
     }
     std::vector<TensorIndex> operands;
     for (const Value value : inputs.span()) {
+        if (value.tensor >= tensors_.size()) {
+            return give_up(kind, "an input is no value of this model");
+        }
         operands.push_back(value.tensor);
     }
     const Operator op = {
@@ -190,10 +193,19 @@ Value Builder::add_step(const OperatorRow& row, const Operator& op, const Shape&
 }
 
 void Builder::output(Value value, std::string_view name) {
-    Node& node = nodes_.at(value.tensor);
+    if (value.tensor >= tensors_.size()) {
+        give_up(Op::unknown, "an output is no value of this model");
+        return;
+    }
+    Node& node = nodes_[value.tensor];
     node.name = name;
-    tensors_.at(value.tensor).name = node.name;
+    tensors_[value.tensor].name = node.name;
     outputs_.push_back(value.tensor);
+}
+
+const Tensor& Builder::tensor(Value value) const {
+    static constexpr Tensor none;
+    return value.tensor < tensors_.size() ? tensors_[value.tensor] : none;
 }
 
 Value Builder::zero_for(Value value) {

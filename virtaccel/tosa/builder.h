@@ -1,6 +1,7 @@
 #pragma once
-// Writes valid TOSA 1.0 models of one block, for tests and examples. Output types and shapes come
-// from the operator table; the first mistake is kept, and `finish` says what it was.
+// Writes valid TOSA 1.0 models of one block: for tests, examples and the graphs that conformance
+// shares with everybody. Output types and shapes come from the operator table; the first mistake is
+// kept, and `finish` says what it was. The same calls make the same bytes.
 
 #include <concepts>
 #include <cstddef>
@@ -126,8 +127,8 @@ class Builder {
     // The same model as plain values, to be spoilt before it is written.
     [[nodiscard]] FileModel file() const;
 
-    // Type and shape of a value.
-    [[nodiscard]] const Tensor& tensor(Value value) const { return tensors_[value.tensor]; }
+    // Type and shape of a value; of no type if it is none of this builder's.
+    [[nodiscard]] const Tensor& tensor(Value value) const;
 
   private:
     struct Node {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -93,6 +94,49 @@ TEST(Builder, refuses_a_constant_of_another_size) {
     const auto bytes = builder.finish();
     ASSERT_FALSE(bytes);
     EXPECT_NE(bytes.error().sentence.view().find("(CONST) cannot be built"), std::string::npos);
+}
+
+TEST(Builder, writes_the_same_bytes_every_time) {
+    const auto first = testing::small_network().finish();
+    const auto second = testing::small_network().finish();
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(*first, *second);
+}
+
+// Five elements: of INT4, the last byte is half empty.
+TEST(Builder, keeps_the_bytes_of_constants_of_every_type) {
+    for (auto number = std::uint32_t{1}; number <= static_cast<std::uint32_t>(DType::fp8e5m2);
+         ++number) {
+        const auto dtype = static_cast<DType>(number);
+        if (dtype == DType::shape) {
+            continue;
+        }
+        std::vector<std::byte> bytes(byte_count(dtype, 5).value());
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            bytes[i] = static_cast<std::byte>(dtype == DType::boolean ? i % 2 : i + 1);
+        }
+        Builder builder;
+        builder.output(builder.op(Op::identity, {builder.constant(dtype, {5}, bytes)}), "y");
+        const auto model = builder.finish();
+        ASSERT_TRUE(model) << name_of(dtype) << ": " << model.error().sentence.view();
+        const Graph graph = verify(*model).value();
+        const auto data = graph.tensors()[graph.operators()[0].outputs[0]].data;
+        EXPECT_TRUE(std::ranges::equal(data, bytes)) << name_of(dtype);
+    }
+}
+
+TEST(Builder, refuses_values_of_another_model) {
+    Builder other;
+    other.input("a", DType::fp32, {4});
+    const Value foreign = other.input("b", DType::fp32, {4});
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {4});
+    builder.output(builder.matmul(x, foreign), "y");
+    EXPECT_FALSE(builder.finish());
+    EXPECT_EQ(builder.tensor({.tensor = 1000}).dtype, DType::unknown);
+    Builder without;
+    without.output(foreign, "y");
+    EXPECT_FALSE(without.finish());
 }
 
 TEST(Builder, asks_for_a_type_where_several_are_allowed) {
