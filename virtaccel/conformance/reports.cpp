@@ -1,6 +1,9 @@
 #include "virtaccel/conformance/reports.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -31,6 +34,17 @@ std::string table_line(std::string_view name, std::string_view outcome, std::str
 
 std::string json_pair(std::string_view name, std::string_view text) {
     return say("\"", name, "\":\"", json_escaped(text), "\"");
+}
+
+// JSON has no infinity: an error without an end is null.
+std::string json_ulp(const CaseResult& result) {
+    if (!result.ulp) {
+        return {};
+    }
+    std::array<char, 32> number{};
+    const auto end = std::to_chars(number.data(), number.data() + number.size(), *result.ulp).ptr;
+    const std::string_view text{number.data(), end};
+    return say(R"(,"ulp":)", std::isfinite(*result.ulp) ? text : "null");
 }
 
 std::string xml_pair(std::string_view name, std::string_view text) {
@@ -142,7 +156,7 @@ std::string to_json(const Report& report) {
                     json_pair("title", result.title), ",",
                     result.group.empty() ? "" : json_pair("group", result.group) + ",",
                     json_pair("outcome", name_of(result.outcome)), ",",
-                    json_pair("reason", result.reason), "}");
+                    json_pair("reason", result.reason), json_ulp(result), "}");
         separator = ",";
     }
     return json + "]}";

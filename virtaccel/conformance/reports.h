@@ -46,7 +46,7 @@ struct Counts {
 [[nodiscard]] std::string text_summary(const Report& report);
 
 // One object, without a line end: subject, protocol, version, counts, cases; a case has a group if
-// the suite has parts.
+// the suite has parts, and its `ulp` if it has one.
 [[nodiscard]] std::string to_json(const Report& report);
 
 // One test suite; a skipped or failed case carries its reason.

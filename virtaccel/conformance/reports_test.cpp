@@ -1,6 +1,7 @@
 #include "virtaccel/conformance/reports.h"
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -81,6 +82,14 @@ TEST(Reports, are_one_json_object) {
                   R"("reason":"There is nothing to cut."},)"
                   R"({"name":"VQ-010.long","title":"flags & fields","outcome":"failed",)"
                   R"("reason":"A \"flag\" < 3\nis taken."}]})");
+}
+
+TEST(Reports, say_in_json_how_far_off_numbers_are) {
+    const auto json_of = [](double ulp) {
+        return to_json({.subject = "x", .results = {{.name = "n", .title = "t", .ulp = ulp}}});
+    };
+    EXPECT_TRUE(json_of(0.5).ends_with(R"("outcome":"passed","reason":"","ulp":0.5}]})"));
+    EXPECT_TRUE(json_of(std::numeric_limits<double>::infinity()).ends_with(R"("ulp":null}]})"));
 }
 
 TEST(Reports, are_a_junit_test_suite) {

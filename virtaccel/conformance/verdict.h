@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ struct CaseResult {
     std::string reason{};
     // The part of the suite that the case belongs to; empty if the suite has no parts.
     std::string_view group{};
+    // The greatest error in ULPs, of a case about numbers that has compared some (numerics/).
+    std::optional<double> ulp{};
 };
 
 using Results = std::vector<CaseResult>;
