@@ -320,6 +320,7 @@ Action add_conform(CLI::App& parser) {
     add_file("--json", options.json, "Write one JSON object; to standard output if FILE is -");
     add_file("--junit", options.junit, "Write JUnit XML");
     add_file("--badge", options.badge, "Write an SVG badge");
+    add_file("--ulp", options.ulp, "Write the errors of a backend's numbers as a table");
     return [given] {
         constexpr double ms_per_s = 1000;
         given->options.timeout_ms = static_cast<std::uint32_t>(given->timeout_s * ms_per_s);

@@ -19,6 +19,7 @@
 #include "virtaccel/base/result.h"
 #include "virtaccel/conformance/reports.h"
 #include "virtaccel/conformance/verdict.h"
+#include "virtaccel/numerics/table.h"
 
 namespace virtaccel::cli {
 namespace {
@@ -122,7 +123,9 @@ std::vector<ReportFile> report_files(const ConformOptions& options) {
         {.path = options.json,
          .write = [](const Report& report) { return conformance::to_json(report) + '\n'; }},
         {.path = options.junit, .write = conformance::to_junit},
-        {.path = options.badge, .write = conformance::to_badge}};
+        {.path = options.badge, .write = conformance::to_badge},
+        {.path = options.ulp,
+         .write = [](const Report& report) { return numerics::to_table(report.results); }}};
     std::erase_if(files, [](const ReportFile& file) { return file.path.empty(); });
     return files;
 }

@@ -33,6 +33,7 @@ struct ConformOptions {
     std::string json;
     std::string junit;
     std::string badge;
+    std::string ulp;
 };
 
 // A failure if a case failed, or if a report cannot be written.

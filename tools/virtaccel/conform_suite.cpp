@@ -20,6 +20,7 @@
 #include "tools/virtaccel/conform_device.h"
 #include "tools/virtaccel/conform_words.h"
 #include "tools/virtaccel/failure.h"
+#include "tools/virtaccel/numeric_suite.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/conformance/backend_cases.h"
 #include "virtaccel/conformance/device_cases.h"
@@ -50,11 +51,20 @@ OrFailure<BackendSource> find_backend(const std::string& name) {
     return BackendSource::find(host::heap(), std::move(choice));
 }
 
-// The sample that a backend takes, unless the user says which.
+// The kind of program that a backend takes, unless the user says which.
+std::string program_of(const ConformOptions& options, std::string_view backend) {
+    const std::string_view usual = backend == "mock" ? "mock" : backend == "null" ? "none" : "tosa";
+    return options.program.value_or(std::string{usual});
+}
+
+bool takes_tosa(const ConformOptions& options) {
+    const std::string_view backend = options.backend ? *options.backend : std::string_view{};
+    return program_of(options, backend.substr(0, backend.find(':'))) == "tosa";
+}
+
 std::optional<SampleProgram> choose_sample(const ConformOptions& options,
                                            std::string_view backend) {
-    const std::string_view usual = backend == "mock" ? "mock" : backend == "null" ? "none" : "tosa";
-    const std::string program = options.program.value_or(std::string{usual});
+    const std::string program = program_of(options, backend);
     if (program == "mock") {
         return conformance::reference_sample();
     }
@@ -118,10 +128,15 @@ OrFailure<Suite> backend_suite(const ConformOptions& options) {
                       .factory = state->source.factory(),
                       .program = choose_sample(options, state->source.name()),
                       .patience = patience_of(options)};
-    return suite_of(fmt::format("backend {}", state->source.name()), conformance::backend_cases(),
-                    [state](const conformance::BackendCase& row) {
-                        return conformance::run_backend_case(state->subject, row);
-                    });
+    Suite suite =
+        suite_of(fmt::format("backend {}", state->source.name()), conformance::backend_cases(),
+                 [state](const conformance::BackendCase& row) {
+                     return conformance::run_backend_case(state->subject, row);
+                 });
+    if (takes_tosa(options)) {
+        append_numeric_cases(suite.cases, {state, &state->subject});
+    }
+    return suite;
 }
 
 OrFailure<Suite> loopback_suite(const ConformOptions& options) {
@@ -214,6 +229,9 @@ std::vector<SuiteCase> list_cases(const ConformOptions& options) {
     std::vector<SuiteCase> cases;
     if (!options.device) {
         append(cases, conformance::backend_cases());
+        if (takes_tosa(options)) {
+            append_numeric_cases(cases, nullptr);
+        }
     }
     if (options.device || !options.backend) {
         append(cases, conformance::device_cases());
