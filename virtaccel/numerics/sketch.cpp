@@ -100,10 +100,14 @@ Values Numbers::integers(std::size_t count, std::int64_t least, std::int64_t mos
     return values;
 }
 
+// A product of two, so that sums of a few of them have more bits than any type.
 Values Numbers::reals(std::size_t count) {
     constexpr double half = 8388608;  // of 2^24
     Values values(count);
-    std::ranges::generate(values, [&] { return (next() / half) - 1; });
+    std::ranges::generate(values, [&] {
+        const double sign_and_size = (next() / half) - 1;
+        return sign_and_size * (next() / (2 * half));
+    });
     return values;
 }
 

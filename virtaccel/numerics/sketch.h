@@ -72,7 +72,7 @@ class Numbers {
 
     // `count` integers from `least` to `most`.
     Values integers(std::size_t count, std::int64_t least, std::int64_t most);
-    // `count` numbers between -1 and 1.
+    // `count` numbers between -1 and 1, more of them near 0.
     Values reals(std::size_t count);
 
   private:
