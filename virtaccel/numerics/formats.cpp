@@ -21,14 +21,6 @@ std::uint32_t fields(const FloatFormat& format, std::uint32_t exponent, std::uin
     return (exponent << static_cast<unsigned>(format.fraction_bits)) | fraction;
 }
 
-// `count` is at least 0 and below 2^53.
-double round_to_even(double count) {
-    const double whole = std::floor(count);
-    const double rest = count - whole;
-    const bool is_odd = std::fmod(whole, 2) != 0;
-    return rest > 0.5 || (rest == 0.5 && is_odd) ? whole + 1 : whole;
-}
-
 // The pattern of a number of the format, at least zero.
 std::uint32_t pattern_of(const FloatFormat& format, double magnitude) {
     if (magnitude < smallest_normal(format)) {
@@ -68,6 +60,16 @@ std::optional<FloatFormat> float_format(tosa::DType dtype) {
         default:
             return std::nullopt;
     }
+}
+
+double round_to_even(double value) {
+    if (!std::isfinite(value)) {
+        return value;
+    }
+    const double whole = std::floor(value);
+    const double rest = value - whole;
+    const bool is_odd = std::fmod(whole, 2) != 0;
+    return rest > 0.5 || (rest == 0.5 && is_odd) ? whole + 1 : whole;
 }
 
 double decode(const FloatFormat& format, std::uint32_t bits) {

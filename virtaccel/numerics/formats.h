@@ -28,6 +28,9 @@ struct FloatFormat {
 // Nothing for a type that is not floating-point.
 [[nodiscard]] std::optional<FloatFormat> float_format(tosa::DType dtype);
 
+// The nearest integer, the even one of two that are as near. Infinities and NaN stay what they are.
+[[nodiscard]] double round_to_even(double value);
+
 // The number that `bits` mean. Exact: a double holds all of them.
 [[nodiscard]] double decode(const FloatFormat& format, std::uint32_t bits);
 

@@ -23,11 +23,7 @@ double to_integer(double value, tosa::DType dtype) {
         return 0;
     }
     const auto [least, most] = range_of(dtype);
-    const double whole = std::floor(value);
-    const double rest = value - whole;
-    const bool up = rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2) != 0);
-    const double nearest = std::isinf(value) ? value : up ? whole + 1 : whole;
-    return std::clamp(nearest, static_cast<double>(least), static_cast<double>(most));
+    return std::clamp(round_to_even(value), static_cast<double>(least), static_cast<double>(most));
 }
 
 // A number of RESCALE's, which may be meant without a sign.

@@ -22,9 +22,20 @@ Window window_of(const tosa::Conv2dAttribute& attribute, std::int64_t height, st
             .pad = {attribute.pad[0], attribute.pad[2]}};
 }
 
-// One bias for all channels, or one for each.
-double bias_of(const Tensor& bias, std::int64_t channel) {
-    return bias.values[bias.values.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
+// Each element of a convolution: the bias, one for all channels or one for each, and what
+// `add_terms(sum, position, tap)` adds for each place of the window. What lies outside the input
+// adds nothing.
+template <class AddTerms>
+void convolve(const Step& step, Tensor& output, const Window& window, AddTerms add_terms) {
+    const Tensor& bias = step.inputs[2];
+    const std::size_t count = tosa::element_count(output.shape).value_or(0);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Position at = position_of(output.shape, i);
+        Sum sum;
+        sum.add(bias.values[bias.values.size() == 1 ? 0 : static_cast<std::size_t>(at[3])]);
+        for_each_tap(window, step.inputs[0], at, [&](const Tap& tap) { add_terms(sum, at, tap); });
+        append(output, sum);
+    }
 }
 
 }  // namespace
@@ -47,30 +58,23 @@ void matmul(const Step& step, Tensor& output) {
     }
 }
 
-// Input N, IH, IW, IC; weight OC, KH, KW, IC. What lies outside the input adds nothing.
+// Input N, IH, IW, IC; weight OC, KH, KW, IC.
 void conv2d(const Step& step, Tensor& output) {
     const Tensor& input = step.inputs[0];
     const Tensor& weight = step.inputs[1];
     const double input_zero = step.inputs[3].values[0];
     const double weight_zero = step.inputs[4].values[0];
     const auto& attribute = step.op.as<tosa::Conv2dAttribute>();
-    const Window window = window_of(attribute, weight.dim(1), weight.dim(2));
     const std::int64_t channels = weight.dim(3);
     output.terms = 1 + counted_terms(weight.dim(1) * weight.dim(2) * channels,
                                      attribute.accumulator, output.dtype);
-    const std::size_t count = tosa::element_count(output.shape).value_or(0);
-    for (std::size_t i = 0; i < count; ++i) {
-        const Position at = position_of(output.shape, i);
-        Sum sum;
-        sum.add(bias_of(step.inputs[2], at[3]));
-        for_each_tap(window, input, at, [&](const Tap& tap) {
-            for (std::int64_t c = 0; c < channels; ++c) {
-                sum.add((input.at({at[0], tap.y, tap.x, c}) - input_zero) *
-                        (weight.at({at[3], tap.kernel_y, tap.kernel_x, c}) - weight_zero));
-            }
-        });
-        append(output, sum);
-    }
+    convolve(step, output, window_of(attribute, weight.dim(1), weight.dim(2)),
+             [&](Sum& sum, const Position& at, const Tap& tap) {
+                 for (std::int64_t c = 0; c < channels; ++c) {
+                     sum.add((input.at({at[0], tap.y, tap.x, c}) - input_zero) *
+                             (weight.at({at[3], tap.kernel_y, tap.kernel_x, c}) - weight_zero));
+                 }
+             });
 }
 
 // Input N, IH, IW, C; weight KH, KW, C, M; output channel c * M + m.
@@ -80,23 +84,15 @@ void depthwise_conv2d(const Step& step, Tensor& output) {
     const double input_zero = step.inputs[3].values[0];
     const double weight_zero = step.inputs[4].values[0];
     const auto& attribute = step.op.as<tosa::Conv2dAttribute>();
-    const Window window = window_of(attribute, weight.dim(0), weight.dim(1));
-    const std::int64_t multiples = weight.dim(3);
     output.terms =
         1 + counted_terms(weight.dim(0) * weight.dim(1), attribute.accumulator, output.dtype);
-    const std::size_t count = tosa::element_count(output.shape).value_or(0);
-    for (std::size_t i = 0; i < count; ++i) {
-        const Position at = position_of(output.shape, i);
-        const std::int64_t c = at[3] / multiples;
-        const std::int64_t m = at[3] % multiples;
-        Sum sum;
-        sum.add(bias_of(step.inputs[2], at[3]));
-        for_each_tap(window, input, at, [&](const Tap& tap) {
-            sum.add((input.at({at[0], tap.y, tap.x, c}) - input_zero) *
-                    (weight.at({tap.kernel_y, tap.kernel_x, c, m}) - weight_zero));
-        });
-        append(output, sum);
-    }
+    convolve(step, output, window_of(attribute, weight.dim(0), weight.dim(1)),
+             [&](Sum& sum, const Position& at, const Tap& tap) {
+                 const std::int64_t c = at[3] / weight.dim(3);
+                 const std::int64_t m = at[3] % weight.dim(3);
+                 sum.add((input.at({at[0], tap.y, tap.x, c}) - input_zero) *
+                         (weight.at({tap.kernel_y, tap.kernel_x, c, m}) - weight_zero));
+             });
 }
 
 }  // namespace virtaccel::numerics::oracles
