@@ -14,7 +14,8 @@ namespace virtaccel::cli {
 void append_numeric_cases(std::vector<SuiteCase>& cases,
                           const std::shared_ptr<const conformance::BackendSubject>& subject) {
     for (const numerics::Case& row : numerics::cases()) {
-        SuiteCase suite_case{.name = row.name, .title = row.title, .run = nullptr};
+        SuiteCase suite_case{
+            .name = row.name, .title = row.title, .group = numerics::group, .run = nullptr};
         if (subject != nullptr) {
             suite_case.run = [subject, &row] { return numerics::run_case(*subject, row); };
         }

@@ -295,6 +295,7 @@ Expectation expectation_of(const Problem& problem) {
 conformance::CaseResult run_case(const conformance::BackendSubject& subject, const Case& row) {
     std::optional<double> ulps;
     auto result = conformance::result_of(row.name, row.title, judge(subject, row, ulps));
+    result.group = group;
     result.ulp = ulps;
     return result;
 }

@@ -4,6 +4,8 @@
 // that is refused for what the model asks, with a sentence, skips the case; whoever loads a model
 // has to be right.
 
+#include <string_view>
+
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/numerics/accuracy.h"
@@ -14,6 +16,9 @@ namespace virtaccel::numerics {
 
 // What has to come out of a problem.
 [[nodiscard]] Expectation expectation_of(const Problem& problem);
+
+// The part of a report that the results belong to.
+inline constexpr std::string_view group = "numeric";
 
 // Runs `row` on a backend of its own. The result's `ulp` is the greatest error where something was
 // compared. `row` outlives the result.
