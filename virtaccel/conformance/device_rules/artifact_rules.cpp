@@ -25,6 +25,7 @@
 #include "virtaccel/tosa/target.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::conformance::rules {
 

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "virtaccel/base/id.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/verdict.h"

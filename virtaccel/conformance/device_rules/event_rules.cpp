@@ -5,7 +5,6 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 
-#include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
@@ -17,7 +17,6 @@
 #include "virtaccel/conformance/device_under_test.h"
 #include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/verdict.h"
-#include "virtaccel/queue/driver_ring.h"
 #include "virtaccel/queue/ring_memory.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"

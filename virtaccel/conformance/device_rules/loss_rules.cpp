@@ -1,6 +1,5 @@
 // A device that needs a reset (spec §5, step 6; §7): what is still judged, and what no longer is.
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
@@ -18,7 +17,6 @@
 #include "virtaccel/conformance/stage.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/wire/commands.h"
-#include "virtaccel/wire/records.h"
 
 namespace virtaccel::conformance::rules {
 
@@ -33,7 +31,7 @@ Checked<Cast> lose(Stage& stage) {
     if (control == nullptr) {
         return skipped("The device runs elsewhere, where nothing can be made to fail.");
     }
-    VIRTACCEL_TRY_ASSIGN(const Cast cast, make_cast(stage, true));
+    VIRTACCEL_TRY_ASSIGN(Cast cast, make_cast(stage, true));
     VIRTACCEL_TRY_ASSIGN(const BufferId buffer,
                          caller.allocate(stage.buffer_request(cast.scene.context, 1, usage_known)));
     if (!control->lose_next_release()) {

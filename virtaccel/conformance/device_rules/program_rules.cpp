@@ -1,6 +1,5 @@
 // Programs (spec §4, §5, §6), whatever an artifact is.
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +19,7 @@
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::conformance::rules {
 

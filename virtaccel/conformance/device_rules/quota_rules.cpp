@@ -2,7 +2,6 @@
 // context by itself.
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>

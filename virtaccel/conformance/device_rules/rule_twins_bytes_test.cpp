@@ -9,8 +9,11 @@
 
 #include <gtest/gtest.h>
 
+#include "host/memory.h"
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/ring_device.h"
 #include "virtaccel/conformance/testing/device_twins.h"
 #include "virtaccel/conformance/testing/tampering_device.h"

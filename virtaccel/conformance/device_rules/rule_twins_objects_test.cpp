@@ -7,17 +7,16 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <span>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "virtaccel/base/bytes.h"
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/caller.h"
-#include "virtaccel/conformance/ring_device.h"
 #include "virtaccel/conformance/testing/device_twins.h"
 #include "virtaccel/conformance/testing/tampering_device.h"
 #include "virtaccel/queue/ring_memory.h"

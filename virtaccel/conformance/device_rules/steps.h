@@ -1,8 +1,8 @@
 #pragma once
 // Small steps that several rules are made of. Internal to this module.
 
+#include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "virtaccel/base/id.h"

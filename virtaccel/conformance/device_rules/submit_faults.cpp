@@ -7,7 +7,6 @@
 
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
-#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/device_rules/draft.h"
 #include "virtaccel/conformance/device_rules/fault_tables.h"
