@@ -1,5 +1,6 @@
 #include "backends/cpu/cpu.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,9 @@
 #include "virtaccel/conformance/tosa_sample.h"
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/tosa/builder.h"
+#include "virtaccel/tosa/model_file.h"
 #include "virtaccel/tosa/target.h"
+#include "virtaccel/tosa/testing/models.h"
 #include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu {
@@ -359,6 +362,36 @@ TEST(CpuBackend, names_every_operator_that_it_does_not_have) {
     EXPECT_NE(run.refusals()[2].find("(MUL) is not there yet for input (INT8) and output (INT32)"),
               std::string::npos)
         << run.refusals()[2];
+}
+
+TEST(CpuBackend, refuses_variables_whoever_reads_or_writes_them) {
+    auto file = tosa::testing::two_additions().file();
+    auto& block = tosa::testing::main_of(file);
+    const auto prepare = [&file] {
+        const auto model = tosa::write_file(file);
+        return testing::prepare(model, testing::target_of(model));
+    };
+    ASSERT_NE(prepare().program, nullptr);
+    const auto tensor = std::ranges::find(block.tensors, block.operators[1].outputs.front(),
+                                          &tosa::FileTensor::name);
+    ASSERT_NE(tensor, block.tensors.end());
+    tensor->is_variable = true;
+    const auto inside = prepare();
+    EXPECT_EQ(inside.status, Status::unsupported);
+    ASSERT_EQ(inside.refusals.size(), 2U);
+    EXPECT_EQ(inside.refusals.front(),
+              "The operator 1 (ADD) uses a variable, and the CPU backend keeps no state: choose "
+              "another backend.");
+    tensor->is_variable = false;
+    block.tensors.push_back(
+        {.name = "state", .shape = {1, 4}, .dtype = DType::fp32, .data = {}, .is_variable = true});
+    block.outputs.emplace_back("state");
+    const auto bound = prepare();
+    EXPECT_EQ(bound.status, Status::unsupported);
+    ASSERT_EQ(bound.refusals.size(), 1U);
+    EXPECT_EQ(bound.refusals.front(),
+              "The slot (state) is a variable, and the CPU backend keeps no state: choose another "
+              "backend.");
 }
 
 TEST(CpuBackend, does_not_fill_a_log_with_refusals) {

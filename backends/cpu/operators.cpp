@@ -119,12 +119,25 @@ tosa::Text subject_of(const tosa::Operator& op) {
     return text.append(") ");
 }
 
+// A file may call any tensor a variable, whoever reads and writes it.
+bool uses_state(const Candidate& candidate) {
+    const auto is_variable = [&](tosa::TensorIndex tensor) {
+        return candidate.graph.tensors()[tensor].is_variable;
+    };
+    return std::ranges::any_of(candidate.op.inputs, is_variable) ||
+           std::ranges::any_of(candidate.op.outputs, is_variable);
+}
+
 // The end of that sentence if the operator is refused, else empty.
 tosa::Text objection_to(const Candidate& candidate) {
     tosa::Text text;
     const OperatorSupport* const support = support_of(candidate.op.op);
     if (support == nullptr) {
         return text.append("is not among the CPU backend's operators yet: choose another backend.");
+    }
+    if (uses_state(candidate)) {
+        return text.append(
+            "uses a variable, and the CPU backend keeps no state: choose another backend.");
     }
     const DType output = candidate.output().dtype;
     const DType input = candidate.op.inputs.empty() ? output : candidate.input(0).dtype;
@@ -144,6 +157,23 @@ tosa::Text objection_to(const Candidate& candidate) {
         }
     }
     return text;
+}
+
+// Whether no slot is bound to a variable; says a sentence for the first that is.
+bool binds_no_state(const tosa::Graph& graph, const tosa::Analysis& analysis,
+                    const backend::RefusalSink& refusals) {
+    const auto slot = std::ranges::find_if(analysis.slots, [&](const tosa::Slot& one) {
+        return graph.tensors()[one.tensor].is_variable;
+    });
+    if (slot == analysis.slots.end()) {
+        return true;
+    }
+    tosa::Text text;
+    text.append("The slot (")
+        .append(graph.tensors()[slot->tensor].name)
+        .append(") is a variable, and the CPU backend keeps no state: choose another backend.");
+    refusals(text.view());
+    return false;
 }
 
 }  // namespace
@@ -174,7 +204,7 @@ bool admit(const tosa::Graph& graph, const tosa::Analysis& analysis,
             .append(") for reasons like these.");
         refusals(rest.view());
     }
-    return refused == 0;
+    return binds_no_state(graph, analysis, refusals) && refused == 0;
 }
 
 }  // namespace virtaccel::backends::cpu
