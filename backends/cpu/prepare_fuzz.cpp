@@ -1,7 +1,6 @@
 // Any model for the CPU backend: what passes verification becomes a program within its limits, or
 // is refused with a sentence; what becomes a small program runs, and twice to the same bytes.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

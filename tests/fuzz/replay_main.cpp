@@ -9,9 +9,9 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <span>
-#include <string>
 #include <vector>
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer chose the name.

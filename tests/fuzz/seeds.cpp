@@ -59,7 +59,7 @@ Bytes from_hex(std::string_view digits) {
 void add_frames(Seeds& seeds, const std::filesystem::path& path) {
     std::ifstream file{path, std::ios::binary};
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    constexpr std::string_view mark = "\"hex\": \"";
+    constexpr std::string_view mark = R"("hex": ")";
     std::size_t number = 0;
     for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
         at += mark.size();
@@ -95,15 +95,17 @@ void add_rings(Seeds& seeds) {
 void add_requests(Seeds& seeds) {
     constexpr std::array<std::uint8_t, 15> arguments{0, 0, 1, 5, 1, 4, 4, 2, 1, 1, 1, 8, 1, 1, 1};
     Bytes all;
-    for (std::uint8_t row = 0; row < arguments.size(); ++row) {
+    std::uint8_t row = 0;
+    for (const std::uint8_t count : arguments) {
         Bytes one{13, row, row};
-        for (std::uint8_t i = 0; i < arguments[row]; ++i) {
+        for (std::uint8_t i = 0; i < count; ++i) {
             one.push_back(row == 11 && i == 0 ? 1 : 2);
         }
         append(one, {6, row, 0, 0, 7, 0});
         append(one, {10});
         seeds.add("guest_client", "request_" + std::to_string(row), one);
         all.insert(all.end(), one.begin(), one.end());
+        ++row;
     }
     append(all, {4, 0, 10});
     seeds.add("guest_client", "all", all);

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace virtaccel::fuzz {

@@ -12,7 +12,6 @@
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/model_file.h"
-#include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/testing/models.h"
 #include "virtaccel/tosa/types.h"
 
@@ -75,7 +74,7 @@ Builder small_casts() {
     Builder builder;
     const Value x = builder.input("x", DType::fp32, {3});
     for (const DType dtype : {DType::fp16, DType::int8, DType::int32}) {
-        builder.output(builder.cast(x, dtype), std::string{tosa::name_of(dtype)});
+        builder.output(builder.cast(x, dtype), tosa::name_of(dtype));
     }
     return builder;
 }

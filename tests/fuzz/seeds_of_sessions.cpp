@@ -2,9 +2,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "host/memory.h"
 #include "tests/fuzz/seeds.h"

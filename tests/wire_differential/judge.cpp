@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +30,7 @@
 #include "virtaccel/guest/chain.h"
 #include "virtaccel/guest/client.h"
 #include "virtaccel/guest/failure.h"
+#include "virtaccel/guest/handle.h"
 #include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/testing/scripted_port.h"
 #include "virtaccel/mock/reference.h"

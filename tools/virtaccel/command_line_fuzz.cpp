@@ -3,11 +3,10 @@
 // that nothing is opened, written or started.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "backends/cpu/cpu.h"
@@ -15,6 +14,7 @@
 #include "tools/virtaccel/command_line.h"
 #include "tools/virtaccel/conform.h"
 #include "tools/virtaccel/failure.h"
+#include "tools/virtaccel/limited_backend.h"
 #include "tools/virtaccel/named_file.h"
 #include "tools/virtaccel/replay.h"
 #include "tools/virtaccel/run_model.h"

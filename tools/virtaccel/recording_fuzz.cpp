@@ -14,6 +14,7 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/panic.h"
+#include "virtaccel/base/result.h"
 #include "virtaccel/device/device.h"
 #include "virtaccel/device/endpoint.h"
 #include "virtaccel/device/options.h"

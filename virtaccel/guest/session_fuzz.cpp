@@ -13,6 +13,7 @@
 
 #include "host/memory.h"
 #include "virtaccel/base/bytes.h"
+#include "virtaccel/base/memory.h"
 #include "virtaccel/base/panic.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
@@ -20,7 +21,6 @@
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"
-#include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/session.h"
 #include "virtaccel/guest/testing/client_rig.h"
 #include "virtaccel/guest/testing/hostile_answer.h"

@@ -186,6 +186,7 @@ class Fuzz {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer chose the name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
     Fuzz{Choices{{data, bytes}}}.run();
     return 0;

@@ -3,7 +3,6 @@
 // promises ends the program.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

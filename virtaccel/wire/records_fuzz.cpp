@@ -9,7 +9,6 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/panic.h"

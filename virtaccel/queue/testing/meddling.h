@@ -5,7 +5,6 @@
 // time.
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "virtaccel/base/testing/choices.h"

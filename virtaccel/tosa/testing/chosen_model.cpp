@@ -4,11 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "virtaccel/base/testing/choices.h"
@@ -57,6 +56,7 @@ class Author {
         }
         const Signature& signature = choices_.one_of(row.signatures);
         std::vector<Value> operands;
+        operands.reserve(operands_max);
         const std::uint32_t count = row.inputs.is_open ? 1 + choices_.below(3) : row.inputs.count;
         for (std::uint32_t i = 0; i < std::min(count, operands_max); ++i) {
             operands.push_back(operand(row, signature, operands, i));
@@ -96,9 +96,9 @@ class Author {
             return builder_.shape(list_for(row.op, before, i));
         }
         if (i == 0) {
-            for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
-                if (builder_.tensor(*value).dtype == dtype && !choices_.one_in(4)) {
-                    return *value;
+            for (const Value value : values_ | std::views::reverse) {
+                if (builder_.tensor(value).dtype == dtype && !choices_.one_in(4)) {
+                    return value;
                 }
             }
         }
