@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "host/error.h"
 #include "host/files.h"
 #include "virtaccel/numerics/accuracy.h"
 #include "virtaccel/numerics/cases.h"
@@ -52,7 +51,7 @@ bool export_to(const std::string& folder) {
             is_written = write(path, numerics::pack(problem.inputs[i])) && is_written;
             list += " " + words_of(problem.inputs[i]);
         }
-        list += "\n";
+        list += '\n';
         if (!is_written) {
             return false;
         }

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 

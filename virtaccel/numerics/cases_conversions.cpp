@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -56,7 +57,7 @@ Problem make_cast(const Conversion& conversion, const Values& values) {
 
 void add_cast(CaseList& list, const Conversion& conversion, const char* what, const char* title,
               const std::function<Values()>& values) {
-    list.add(Op::cast, name_of(conversion), what, title,
+    list.add({Op::cast, name_of(conversion), what}, title,
              {.input = conversion.from, .output = conversion.to},
              [conversion, values] { return make_cast(conversion, values()); });
 }
@@ -128,37 +129,42 @@ void add_casts_to_integers(CaseList& list) {
     }
 }
 
+// Those of INT32 include some between neighbours of each floating-point type.
+Values integers_to_round(DType from) {
+    Values values = calm_edges_of(from);
+    if (from == DType::int32) {
+        values.insert(values.end(), {16777217, 16777219, -16777217, 65519, 65520, 257, 258, 259});
+    }
+    return values;
+}
+
+// Those of more than eight bits do not all fit INT8.
+Values integers_to_cut(DType from) {
+    Values values = calm_edges_of(from);
+    values.insert(values.end(), {127, -128, -7});
+    if (from != DType::int8) {
+        values.insert(values.end(), {128, -129, 383, 256, 32767});
+    }
+    return values;
+}
+
 void add_casts_from_integers(CaseList& list) {
     for (const DType from : integers) {
         for (const DType to : floats) {
             add_cast(list, {.from = from, .to = to}, "edge_values",
-                     "to the nearest number that there is", [from] {
-                         Values values = calm_edges_of(from);
-                         if (from == DType::int32) {
-                             values.insert(values.end(), {16777217, 16777219, -16777217, 65519,
-                                                          65520, 257, 258, 259});
-                         }
-                         return values;
-                     });
+                     "to the nearest number that there is",
+                     [from] { return integers_to_round(from); });
         }
         add_cast(list, {.from = from, .to = DType::boolean}, "edge_values",
-                 "all but zero is true, also where only high bits are set", [from] {
-                     const auto [least, most] = range_of(from);
-                     return Values{0, 1, -1, static_cast<double>(least), static_cast<double>(most)};
-                 });
+                 "all but zero is true, also where only high bits are set",
+                 [from] { return calm_edges_of(from); });
         add_cast(list, {.from = DType::boolean, .to = from}, "edge_values", "false is 0, true is 1",
                  [] { return Values{0, 1, 1}; });
         for (const DType to : integers) {
             if (to != from) {
                 add_cast(list, {.from = from, .to = to}, "keeps_the_low_bits",
-                         "what does not fit wraps around", [from] {
-                             Values values = calm_edges_of(from);
-                             values.insert(values.end(), {127, -128, -7});
-                             if (from != DType::int8) {
-                                 values.insert(values.end(), {128, -129, 383, 256, 32767});
-                             }
-                             return values;
-                         });
+                         "what does not fit wraps around",
+                         [from] { return integers_to_cut(from); });
             }
         }
     }
@@ -191,7 +197,7 @@ Problem make_rescale(const Conversion& conversion, const RescaleProblem& problem
 
 void add_rescale(CaseList& list, const Conversion& conversion, const char* what, const char* title,
                  const std::function<RescaleProblem()>& problem) {
-    list.add(Op::rescale, name_of(conversion), what, title,
+    list.add({Op::rescale, name_of(conversion), what}, title,
              {.input = conversion.from, .output = conversion.to},
              [conversion, problem] { return make_rescale(conversion, problem()); });
 }

@@ -1,8 +1,6 @@
 // Cases of operators that make one element of one element of each input.
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "virtaccel/numerics/cases.h"
@@ -49,6 +47,8 @@ struct Pairs {
     Values right;
 
     explicit Pairs(const Values& values) {
+        left.reserve(values.size() * values.size());
+        right.reserve(values.size() * values.size());
         for (const double a : values) {
             for (const double b : values) {
                 left.push_back(a);
@@ -75,9 +75,17 @@ Values values_of(DType dtype) {
                                : Values{0, 1, -1, 2, -3, 1000, -1000, 32767, -32768};
 }
 
+Values edges_and_nan(DType dtype) {
+    Values values = calm_edges_of(dtype);
+    if (float_format(dtype)) {
+        values.push_back(nan);
+    }
+    return values;
+}
+
 void add_broadcast(CaseList& list, Op op, DType dtype, DType output,
                    const tosa::Attribute& attribute = {}) {
-    list.add(op, lower_name(dtype), "broadcasts", "dimensions of one repeat, on either side",
+    list.add({op, lower_name(dtype), "broadcasts"}, "dimensions of one repeat, on either side",
              {.input = dtype, .output = output}, [op, dtype, output, attribute] {
                  Numbers numbers{61};
                  return make(
@@ -88,24 +96,28 @@ void add_broadcast(CaseList& list, Op op, DType dtype, DType output,
              });
 }
 
+void add_sums_of(CaseList& list, Op op, DType dtype) {
+    const Types types{.input = dtype, .output = dtype};
+    list.add({op, lower_name(dtype), "edge_values"}, "every pair of edge values", types,
+             [op, dtype] { return make_pairs(op, dtype, dtype, values_of(dtype)); });
+    add_broadcast(list, op, dtype, dtype);
+    if (!float_format(dtype)) {
+        return;
+    }
+    list.add({op, lower_name(dtype), "rounds"}, "every result is rounded to nearest", types,
+             [op, dtype] {
+                 Numbers numbers{67};
+                 const Values left = numbers.reals(300);
+                 return make(op, dtype,
+                             {{.dtype = dtype, .shape = {300}, .values = left},
+                              {.dtype = dtype, .shape = {300}, .values = numbers.reals(300)}});
+             });
+}
+
 void add_sums(CaseList& list) {
     for (const Op op : {Op::add, Op::sub}) {
         for (const DType dtype : floats_and_int32) {
-            const Types types{.input = dtype, .output = dtype};
-            list.add(op, lower_name(dtype), "edge_values", "every pair of edge values", types,
-                     [op, dtype] { return make_pairs(op, dtype, dtype, values_of(dtype)); });
-            add_broadcast(list, op, dtype, dtype);
-            if (float_format(dtype)) {
-                list.add(op, lower_name(dtype), "rounds", "every result is rounded to nearest",
-                         types, [op, dtype] {
-                             Numbers numbers{67};
-                             const Values left = numbers.reals(300);
-                             return make(
-                                 op, dtype,
-                                 {{.dtype = dtype, .shape = {300}, .values = left},
-                                  {.dtype = dtype, .shape = {300}, .values = numbers.reals(300)}});
-                         });
-            }
+            add_sums_of(list, op, dtype);
         }
     }
 }
@@ -121,26 +133,26 @@ Problem make_product(DType dtype, DType output, const Values& values, double shi
 void add_products(CaseList& list) {
     for (const DType dtype : floats) {
         const Types types{.input = dtype, .output = dtype};
-        list.add(Op::mul, lower_name(dtype), "edge_values", "every pair of edge values", types,
+        list.add({Op::mul, lower_name(dtype), "edge_values"}, "every pair of edge values", types,
                  [dtype] { return make_product(dtype, dtype, calm_edges_of(dtype), 0); });
-        list.add(Op::mul, lower_name(dtype), "rounds", "every result is rounded to nearest", types,
-                 [dtype] {
+        list.add({Op::mul, lower_name(dtype), "rounds"}, "every result is rounded to nearest",
+                 types, [dtype] {
                      Numbers numbers{71};
                      return make_product(dtype, dtype, numbers.reals(17), 0);
                  });
     }
     for (const DType dtype : {DType::int8, DType::int16}) {
-        list.add(Op::mul, lower_name(dtype), "edge_values", "products are of type INT32",
+        list.add({Op::mul, lower_name(dtype), "edge_values"}, "products are of type INT32",
                  {.input = dtype, .output = DType::int32},
                  [dtype] { return make_product(dtype, DType::int32, calm_edges_of(dtype), 0); });
     }
     constexpr Types int32 = {.input = DType::int32, .output = DType::int32};
-    list.add(Op::mul, "int32", "no_shift", "products as they are", int32, [] {
+    list.add({Op::mul, "int32", "no_shift"}, "products as they are", int32, [] {
         return make_product(DType::int32, DType::int32, {0, 1, -1, 7, -46340, 46340}, 0);
     });
-    list.add(Op::mul, "int32", "rounds_half_up", "a shift of one rounds halves up", int32,
+    list.add({Op::mul, "int32", "rounds_half_up"}, "a shift of one rounds halves up", int32,
              [] { return make_product(DType::int32, DType::int32, {1, -3, -1, 3, 5}, 1); });
-    list.add(Op::mul, "int32", "shifts_64_bit_products",
+    list.add({Op::mul, "int32", "shifts_64_bit_products"},
              "the product is shifted before it is INT32", int32, [] {
                  return make_product(DType::int32, DType::int32,
                                      {2147483647, -2147483647, 1, 65537, -65537}, 31);
@@ -151,21 +163,20 @@ void add_nan_modes(CaseList& list) {
     for (const Op op : {Op::maximum, Op::minimum}) {
         for (const DType dtype : floats) {
             const Types types{.input = dtype, .output = dtype};
-            Values values = calm_edges_of(dtype);
-            values.push_back(nan);
-            list.add(op, lower_name(dtype), "propagates_nan", "a NaN on either side is the result",
-                     types, [op, dtype, values] {
+            const Values values = edges_and_nan(dtype);
+            list.add({op, lower_name(dtype), "propagates_nan"},
+                     "a NaN on either side is the result", types, [op, dtype, values] {
                          return make_pairs(op, dtype, dtype, values,
                                            tosa::NanAttribute{.nan_mode = NanMode::propagate});
                      });
-            list.add(op, lower_name(dtype), "ignores_nan",
+            list.add({op, lower_name(dtype), "ignores_nan"},
                      "a NaN on either side gives way to the number on the other", types,
                      [op, dtype, values] {
                          return make_pairs(op, dtype, dtype, values,
                                            tosa::NanAttribute{.nan_mode = NanMode::ignore});
                      });
         }
-        list.add(op, "int32", "edge_values", "every pair of edge values",
+        list.add({op, "int32", "edge_values"}, "every pair of edge values",
                  {.input = DType::int32, .output = DType::int32}, [op] {
                      return make_pairs(op, DType::int32, DType::int32, calm_edges_of(DType::int32),
                                        tosa::NanAttribute{.nan_mode = NanMode::propagate});
@@ -191,12 +202,12 @@ Problem make_clamp(DType dtype, double least, double most, NanMode nan_mode) {
 void add_clamps(CaseList& list) {
     for (const DType dtype : floats) {
         const Types types{.input = dtype, .output = dtype};
-        list.add(Op::clamp, lower_name(dtype), "propagates_nan", "a NaN stays one", types,
+        list.add({Op::clamp, lower_name(dtype), "propagates_nan"}, "a NaN stays one", types,
                  [dtype] { return make_clamp(dtype, 0, 1, NanMode::propagate); });
-        list.add(Op::clamp, lower_name(dtype), "ignores_nan", "a NaN becomes the least", types,
+        list.add({Op::clamp, lower_name(dtype), "ignores_nan"}, "a NaN becomes the least", types,
                  [dtype] { return make_clamp(dtype, -0.5, 1, NanMode::ignore); });
     }
-    list.add(Op::clamp, "int8", "edge_values", "the least and the greatest numbers",
+    list.add({Op::clamp, "int8", "edge_values"}, "the least and the greatest numbers",
              {.input = DType::int8, .output = DType::int8},
              [] { return make_clamp(DType::int8, -100, 100, NanMode::propagate); });
 }
@@ -204,20 +215,19 @@ void add_clamps(CaseList& list) {
 void add_comparisons(CaseList& list) {
     for (const Op op : {Op::equal, Op::greater, Op::greater_equal}) {
         for (const DType dtype : floats_and_int32) {
-            list.add(op, lower_name(dtype), "edge_values",
+            list.add({op, lower_name(dtype), "edge_values"},
                      "every pair of edge values; nothing compares with a NaN",
                      {.input = dtype, .output = DType::boolean}, [op, dtype] {
-                         Values values = calm_edges_of(dtype);
-                         if (float_format(dtype)) {
-                             values.push_back(nan);
-                         }
-                         return make_pairs(op, dtype, DType::boolean, values);
+                         return make_pairs(op, dtype, DType::boolean, edges_and_nan(dtype));
                      });
         }
     }
+}
+
+void add_selects(CaseList& list) {
     for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16, DType::int8, DType::int32}) {
         list.add(
-            Op::select, lower_name(dtype), "broadcasts",
+            {Op::select, lower_name(dtype), "broadcasts"},
             "elements of one side or the other, bit by bit",
             {.input = DType::boolean, .output = dtype}, [dtype] {
                 const Values edges = edges_of(dtype);
@@ -241,11 +251,11 @@ Problem make_negate(DType dtype, double input_zero, double output_zero) {
 
 void add_signs(CaseList& list) {
     for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16, DType::int8, DType::int16}) {
-        list.add(Op::negate, lower_name(dtype), "edge_values",
+        list.add({Op::negate, lower_name(dtype), "edge_values"},
                  "the least integer becomes the greatest, and not itself",
                  {.input = dtype, .output = dtype}, [dtype] { return make_negate(dtype, 0, 0); });
     }
-    list.add(Op::negate, "int8", "zero_points", "the input's zero point goes, the output's comes",
+    list.add({Op::negate, "int8", "zero_points"}, "the input's zero point goes, the output's comes",
              {.input = DType::int8, .output = DType::int8},
              [] { return make_negate(DType::int8, -3, 50); });
 }
@@ -253,8 +263,8 @@ void add_signs(CaseList& list) {
 void add_integers(CaseList& list) {
     for (const DType dtype : {DType::int8, DType::int16, DType::int32}) {
         for (const bool round : {false, true}) {
-            list.add(Op::arithmetic_right_shift, lower_name(dtype),
-                     round ? "rounds_half_up" : "rounds_down",
+            list.add({Op::arithmetic_right_shift, lower_name(dtype),
+                      round ? "rounds_half_up" : "rounds_down"},
                      "shifts of nothing, of one and of all but the sign",
                      {.input = dtype, .output = dtype}, [dtype, round] {
                          const double bits = tosa::bits_of(dtype).value_or(8);
@@ -269,7 +279,7 @@ void add_integers(CaseList& list) {
                      });
         }
     }
-    list.add(Op::intdiv, "int32", "towards_zero", "quotients are cut off towards zero",
+    list.add({Op::intdiv, "int32", "towards_zero"}, "quotients are cut off towards zero",
              {.input = DType::int32, .output = DType::int32}, [] {
                  return make(
                      Op::intdiv, DType::int32,
@@ -282,7 +292,7 @@ void add_integers(CaseList& list) {
 
 void add_activations(CaseList& list) {
     for (const DType dtype : floats) {
-        list.add(Op::sigmoid, lower_name(dtype), "curve", "from far below zero to far above",
+        list.add({Op::sigmoid, lower_name(dtype), "curve"}, "from far below zero to far above",
                  {.input = dtype, .output = dtype}, [dtype] {
                      Values values{0, -0.0, 1, -1, 16, -16, 80, -80};
                      Numbers numbers{73};
@@ -308,6 +318,7 @@ void add_elementwise_cases(CaseList& list) {
     add_integers(list);
     add_signs(list);
     add_comparisons(list);
+    add_selects(list);
 }
 
 }  // namespace virtaccel::numerics

@@ -1,8 +1,9 @@
 // Cases of MAX_POOL2D, AVG_POOL2D and RESIZE.
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "virtaccel/numerics/cases.h"
 #include "virtaccel/numerics/formats.h"
@@ -88,20 +89,20 @@ Problem make_nan_pool(DType dtype, NanMode nan_mode) {
 void add_max_pools(CaseList& list) {
     for (const DType dtype : max_pools) {
         const std::string type = lower_name(dtype);
-        list.add(Op::max_pool2d, type, "nhwc",
+        list.add({Op::max_pool2d, type, "nhwc"},
                  "windows that are not square over images that are not", same(dtype), [dtype] {
                      Numbers numbers{37};
                      return make_max_pool(dtype, {2, 6, 5, 3}, numbers.integers(180, -8, 8),
                                           uneven(NanMode::propagate));
                  });
-        list.add(Op::max_pool2d, type, "padding_is_not_counted",
+        list.add({Op::max_pool2d, type, "padding_is_not_counted"},
                  "padding is less than any number, also where all are below zero", same(dtype),
                  [dtype] {
                      Numbers numbers{41};
                      return make_max_pool(dtype, {2, 6, 5, 3}, numbers.integers(180, -8, -1),
                                           uneven(NanMode::propagate));
                  });
-        list.add(Op::max_pool2d, type, "edge_values", "the least and the greatest numbers",
+        list.add({Op::max_pool2d, type, "edge_values"}, "the least and the greatest numbers",
                  same(dtype), [dtype] {
                      return make_max_pool(dtype, {1, 6, 5, 1}, calm_edges_of(dtype),
                                           uneven(NanMode::propagate));
@@ -109,9 +110,9 @@ void add_max_pools(CaseList& list) {
         if (!float_format(dtype)) {
             continue;
         }
-        list.add(Op::max_pool2d, type, "propagates_nan", "a NaN in a window is its result",
+        list.add({Op::max_pool2d, type, "propagates_nan"}, "a NaN in a window is its result",
                  same(dtype), [dtype] { return make_nan_pool(dtype, NanMode::propagate); });
-        list.add(Op::max_pool2d, type, "ignores_nan",
+        list.add({Op::max_pool2d, type, "ignores_nan"},
                  "a NaN in a window is passed over, unless there is nothing else", same(dtype),
                  [dtype] { return make_nan_pool(dtype, NanMode::ignore); });
     }
@@ -139,7 +140,7 @@ Problem make_average(const Types& types, const AverageProblem& problem) {
 
 void add_integer_averages(CaseList& list, const Types& types) {
     const std::string type = lower_name(types.input);
-    list.add(Op::avg_pool2d, type, "rounds_like_the_reciprocal",
+    list.add({Op::avg_pool2d, type, "rounds_like_the_reciprocal"},
              "quotients a half from an integer go where a hair above 1 / count takes them", types,
              [types] {
                  // Sums of four: 6, -6, 7, -7, 5, -5, 2, -2.
@@ -149,12 +150,12 @@ void add_integer_averages(CaseList& list, const Types& types) {
                                         2, 1, 1, 1, -2, -1, -1, -1, 2, -1, -1, 2, -2, 1,  1,  -2},
                              .attribute = {.kernel = {1, 4}, .stride = {1, 4}, .pad = {}}});
              });
-    list.add(Op::avg_pool2d, type, "halves", "halves go away from zero", types, [types] {
+    list.add({Op::avg_pool2d, type, "halves"}, "halves go away from zero", types, [types] {
         return make_average(types, {.shape = {1, 4, 1, 1},
                                     .values = {1, 2, -1, -2},
                                     .attribute = {.kernel = {2, 1}, .stride = {2, 1}, .pad = {}}});
     });
-    list.add(Op::avg_pool2d, type, "extremes", "a window full of the greatest is the greatest",
+    list.add({Op::avg_pool2d, type, "extremes"}, "a window full of the greatest is the greatest",
              types, [types] {
                  const bool is_byte = types.input == DType::int8;
                  return make_average(
@@ -168,13 +169,13 @@ void add_averages(CaseList& list) {
     for (const Types& types : average_pools) {
         const bool is_wide = types.input == DType::fp16 && types.accumulator == DType::fp32;
         const std::string type = is_wide ? "fp16_in_fp32" : lower_name(types.input);
-        list.add(Op::avg_pool2d, type, "padding_is_not_counted",
+        list.add({Op::avg_pool2d, type, "padding_is_not_counted"},
                  "the mean of nines is nine at the edge too", types, [types] {
                      return make_average(types, {.shape = {1, 6, 5, 2},
                                                  .values = {9},
                                                  .attribute = uneven(NanMode::unknown)});
                  });
-        list.add(Op::avg_pool2d, type, "nhwc",
+        list.add({Op::avg_pool2d, type, "nhwc"},
                  "windows that are not square over images that are not", types, [types] {
                      Numbers numbers{43};
                      return make_average(types, {.shape = {2, 6, 5, 3},
@@ -185,7 +186,7 @@ void add_averages(CaseList& list) {
             add_integer_averages(list, types);
         }
     }
-    list.add(Op::avg_pool2d, "int8", "zero_points",
+    list.add({Op::avg_pool2d, "int8", "zero_points"},
              "the input's zero point goes, the output's comes, and the type is not left",
              int8_average, [] {
                  Numbers numbers{47};
@@ -230,11 +231,11 @@ void add_resizes_of(CaseList& list, const Types& types, tosa::ResizeMode mode) {
     const bool is_nearest = mode == tosa::ResizeMode::nearest;
     const std::string type = lower_name(types.input);
     const std::string prefix = is_nearest ? "nearest_" : "bilinear_";
-    list.add(Op::resize, type, prefix + "doubles_width", "the left edge is not extrapolated", types,
-             [types, mode] { return make_resize(types, mode, doubled(false)); });
-    list.add(Op::resize, type, prefix + "doubles_height", "the top edge is not extrapolated", types,
-             [types, mode] { return make_resize(types, mode, doubled(true)); });
-    list.add(Op::resize, type, prefix + "batched",
+    list.add({Op::resize, type, prefix + "doubles_width"}, "the left edge is not extrapolated",
+             types, [types, mode] { return make_resize(types, mode, doubled(false)); });
+    list.add({Op::resize, type, prefix + "doubles_height"}, "the top edge is not extrapolated",
+             types, [types, mode] { return make_resize(types, mode, doubled(true)); });
+    list.add({Op::resize, type, prefix + "batched"},
              "images and channels stay apart, and y and x are scaled by themselves", types,
              [types, mode] {
                  Numbers numbers{53};
@@ -245,7 +246,7 @@ void add_resizes_of(CaseList& list, const Types& types, tosa::ResizeMode mode) {
                                      .offset = {-1, 3},
                                      .border = {1, 1}});
              });
-    list.add(Op::resize, type, prefix + "shrinks", "fewer pixels out than in", types,
+    list.add({Op::resize, type, prefix + "shrinks"}, "fewer pixels out than in", types,
              [types, mode] {
                  Numbers numbers{59};
                  return make_resize(types, mode,

@@ -1,10 +1,9 @@
 // Cases of operators that move elements: every bit arrives, and where it should.
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "virtaccel/numerics/cases.h"
-#include "virtaccel/numerics/formats.h"
 #include "virtaccel/numerics/sketch.h"
 #include "virtaccel/numerics/tensor.h"
 #include "virtaccel/tosa/attributes.h"
@@ -34,18 +33,18 @@ void add_identities(CaseList& list) {
     for (const DType dtype :
          {DType::fp32, DType::fp16, DType::bf16, DType::fp8e4m3, DType::fp8e5m2, DType::boolean,
           DType::int4, DType::int8, DType::int16, DType::int32}) {
-        list.add(Op::identity, lower_name(dtype), "edge_values",
+        list.add({Op::identity, lower_name(dtype), "edge_values"},
                  "zeros of both signs, the ends of the type, infinities, NaN", same(dtype),
                  [dtype] {
                      const Values edges = edges_of(dtype);
                      return make_identity(dtype, {static_cast<std::int32_t>(edges.size())}, edges);
                  });
-        list.add(Op::identity, lower_name(dtype), "four_dimensions", "a shape whose sides differ",
+        list.add({Op::identity, lower_name(dtype), "four_dimensions"}, "a shape whose sides differ",
                  same(dtype),
                  [dtype] { return make_identity(dtype, {2, 3, 1, 5}, edges_of(dtype)); });
     }
     for (const DType dtype : {DType::fp8e4m3, DType::fp8e5m2, DType::int4, DType::int8}) {
-        list.add(Op::identity, lower_name(dtype), "every_value",
+        list.add({Op::identity, lower_name(dtype), "every_value"},
                  "all that the type has, and one more", same(dtype), [dtype] {
                      const Values all = all_of(dtype);
                      return make_identity(dtype, {static_cast<std::int32_t>(all.size()) + 1}, all);
@@ -66,7 +65,7 @@ Values counted(DType dtype, std::size_t count) {
 
 void add_moves_of(CaseList& list, DType dtype) {
     const std::string type = lower_name(dtype);
-    list.add(Op::concat, type, "inner_axis", "parts of different lengths along an inner axis",
+    list.add({Op::concat, type, "inner_axis"}, "parts of different lengths along an inner axis",
              same(dtype), [dtype] {
                  Sketch sketch;
                  const auto a = sketch.input(dtype, {2, 3, 2}, counted(dtype, 12));
@@ -75,26 +74,26 @@ void add_moves_of(CaseList& list, DType dtype) {
                      sketch.op(Op::concat, {a, b, a}, dtype, tosa::AxisAttribute{.axis = 1}));
              });
     list.add(
-        Op::pad, type, "uneven", "another amount at each side, with a value that is not zero",
+        {Op::pad, type, "uneven"}, "another amount at each side, with a value that is not zero",
         same(dtype), [dtype] {
             Sketch sketch;
             const auto x = sketch.input(dtype, {2, 3}, counted(dtype, 6));
             const auto amounts = sketch.builder().shape({1, 0, 2, 3});
             return sketch.finish(sketch.op(Op::pad, {x, amounts, sketch.scalar(dtype, 7)}, dtype));
         });
-    list.add(Op::reshape, type, "other_rank", "the elements keep their order", same(dtype),
+    list.add({Op::reshape, type, "other_rank"}, "the elements keep their order", same(dtype),
              [dtype] {
                  Sketch sketch;
                  const auto x = sketch.input(dtype, {2, 6}, edges_of(dtype));
                  return sketch.finish(
                      sketch.op(Op::reshape, {x, sketch.builder().shape({3, 2, 2})}, dtype));
              });
-    list.add(Op::reverse, type, "middle_axis", "one axis turned around", same(dtype), [dtype] {
+    list.add({Op::reverse, type, "middle_axis"}, "one axis turned around", same(dtype), [dtype] {
         Sketch sketch;
         const auto x = sketch.input(dtype, {2, 3, 2}, counted(dtype, 12));
         return sketch.finish(sketch.op(Op::reverse, {x}, dtype, tosa::AxisAttribute{.axis = 1}));
     });
-    list.add(Op::transpose, type, "cyclic", "a permutation that is not its own inverse",
+    list.add({Op::transpose, type, "cyclic"}, "a permutation that is not its own inverse",
              same(dtype), [dtype] {
                  Sketch sketch;
                  const auto x = sketch.input(dtype, {2, 3, 4}, counted(dtype, 24));
@@ -102,7 +101,7 @@ void add_moves_of(CaseList& list, DType dtype) {
                      sketch.op(Op::transpose, {x}, dtype,
                                tosa::TransposeAttribute{.perms = {2, 0, 1}, .rank = 3}));
              });
-    list.add(Op::gather, type, "repeated", "rows in any order, and twice", same(dtype), [dtype] {
+    list.add({Op::gather, type, "repeated"}, "rows in any order, and twice", same(dtype), [dtype] {
         Sketch sketch;
         const auto x = sketch.input(dtype, {2, 3, 2}, counted(dtype, 12));
         const auto rows = sketch.input(DType::int32, {2, 4}, {2, 0, 2, 1, 1, 1, 0, 2});
@@ -125,10 +124,10 @@ Problem make_scatter(DType dtype, const Shape& shape, const Values& rows) {
 void add_layout_cases(CaseList& list) {
     for (const DType dtype : movable) {
         add_moves_of(list, dtype);
-        list.add(Op::scatter, lower_name(dtype), "rows", "rows to their places, others untouched",
+        list.add({Op::scatter, lower_name(dtype), "rows"}, "rows to their places, others untouched",
                  same(dtype), [dtype] { return make_scatter(dtype, {1, 5, 2}, {3, 0, 4}); });
     }
-    list.add(Op::scatter, "fp32", "past_65535", "a row's number has more than 16 bits",
+    list.add({Op::scatter, "fp32", "past_65535"}, "a row's number has more than 16 bits",
              same(DType::fp32),
              [] { return make_scatter(DType::fp32, {1, 70000, 1}, {69999, 1}); });
     add_identities(list);

@@ -2,11 +2,13 @@
 // every sum is exact in every type and in any order, and one wrong index shows; `rounds` has
 // numbers that are not.
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 
 #include "virtaccel/numerics/cases.h"
+#include "virtaccel/numerics/formats.h"
 #include "virtaccel/numerics/sketch.h"
 #include "virtaccel/numerics/tensor.h"
 #include "virtaccel/tosa/attributes.h"
@@ -79,7 +81,7 @@ Problem make_matmul(const Types& types, const MatmulProblem& problem) {
 }
 
 void add_float_matmuls(CaseList& list, const Types& types) {
-    list.add(Op::matmul, matmul_name(types), "rounds",
+    list.add({Op::matmul, matmul_name(types), "rounds"},
              "sums of products that are not exact stay within their bound", types, [types] {
                  Numbers numbers{31};
                  return make_matmul(types, {.a = {2, 5, 33},
@@ -87,7 +89,7 @@ void add_float_matmuls(CaseList& list, const Types& types) {
                                             .a_values = numbers.reals(330),
                                             .b_values = numbers.reals(264)});
              });
-    list.add(Op::matmul, matmul_name(types), "special_values",
+    list.add({Op::matmul, matmul_name(types), "special_values"},
              "infinities and NaNs reach the sums they are in, and no others", types, [types] {
                  const bool has_infinity = float_format(types.input)->has_infinity;
                  return make_matmul(types,
@@ -101,7 +103,7 @@ void add_float_matmuls(CaseList& list, const Types& types) {
 
 void add_matmuls(CaseList& list) {
     for (const Types& types : matmuls) {
-        list.add(Op::matmul, matmul_name(types), "non_square_batched",
+        list.add({Op::matmul, matmul_name(types), "non_square_batched"},
                  "batches of matrices of which no two sides are alike", types, [types] {
                      Numbers numbers{7};
                      return make_matmul(types, {.a = {3, 2, 5},
@@ -109,7 +111,7 @@ void add_matmuls(CaseList& list) {
                                                 .a_values = numbers.integers(30, -4, 4),
                                                 .b_values = numbers.integers(60, -4, 4)});
                  });
-        list.add(Op::matmul, matmul_name(types), "one_row",
+        list.add({Op::matmul, matmul_name(types), "one_row"},
                  "a row times a matrix, and more columns than a vector register holds", types,
                  [types] {
                      Numbers numbers{11};
@@ -122,7 +124,7 @@ void add_matmuls(CaseList& list) {
             add_float_matmuls(list, types);
         }
     }
-    list.add(Op::matmul, "int8", "zero_points", "zero points of both sides are subtracted",
+    list.add({Op::matmul, "int8", "zero_points"}, "zero points of both sides are subtracted",
              int8_matmul, [] {
                  Numbers numbers{13};
                  return make_matmul(int8_matmul, {.a = {2, 3, 4},
@@ -132,7 +134,7 @@ void add_matmuls(CaseList& list) {
                                                   .a_zero = -7,
                                                   .b_zero = 100});
              });
-    list.add(Op::matmul, "int8", "accumulates_in_int32",
+    list.add({Op::matmul, "int8", "accumulates_in_int32"},
              "sums of the largest products need all of INT32's bits", int8_matmul, [] {
                  return make_matmul(int8_matmul, {.a = {1, 2, 130},
                                                   .b = {1, 130, 3},
@@ -179,7 +181,7 @@ void add_integer_convolutions(CaseList& list, Op op, std::int32_t channels) {
             continue;
         }
         const bool has_int4 = types.weight == DType::int4;
-        list.add(op, convolution_name(types), "zero_points",
+        list.add({op, convolution_name(types), "zero_points"},
                  "zero points are subtracted, and padding counts for nothing", types,
                  [op, types, channels, has_int4] {
                      Numbers numbers{17};
@@ -199,7 +201,7 @@ void add_integer_convolutions(CaseList& list, Op op, std::int32_t channels) {
 void add_convolutions(CaseList& list, Op op, std::int32_t channels) {
     for (const Types& types : convolutions) {
         const std::string type = convolution_name(types);
-        list.add(op, type, "strided_dilated_padded",
+        list.add({op, type, "strided_dilated_padded"},
                  "strides, dilations and pads that differ in y and x", types,
                  [op, types, channels] {
                      Numbers numbers{19};
@@ -209,7 +211,7 @@ void add_convolutions(CaseList& list, Op op, std::int32_t channels) {
                                               .bias = numbers.integers(8, -8, 8),
                                               .biases = channels});
                  });
-        list.add(op, type, "one_bias", "a bias of one element counts for every channel", types,
+        list.add({op, type, "one_bias"}, "a bias of one element counts for every channel", types,
                  [op, types] {
                      return make_convolution(
                          op, types,
@@ -218,8 +220,9 @@ void add_convolutions(CaseList& list, Op op, std::int32_t channels) {
         if (!is_float(types)) {
             continue;
         }
-        list.add(op, type, "rounds", "sums of products that are not exact stay within their bound",
-                 types, [op, types, channels] {
+        list.add({op, type, "rounds"},
+                 "sums of products that are not exact stay within their bound", types,
+                 [op, types, channels] {
                      Numbers numbers{23};
                      return make_convolution(op, types,
                                              {.input = numbers.reals(image_elements),

@@ -1,7 +1,7 @@
 // Cases of ARGMAX and the reductions along an axis.
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "virtaccel/numerics/cases.h"
 #include "virtaccel/numerics/formats.h"
@@ -60,7 +60,7 @@ Values rows_with_nans() {
 void add_nan_modes(CaseList& list, Op op, DType dtype, DType output) {
     for (const NanMode mode : {NanMode::propagate, NanMode::ignore}) {
         const bool ignores = mode == NanMode::ignore;
-        list.add(op, lower_name(dtype), ignores ? "ignores_nan" : "propagates_nan",
+        list.add({op, lower_name(dtype), ignores ? "ignores_nan" : "propagates_nan"},
                  ignores ? "NaNs are passed over, unless there is nothing else"
                          : "the first NaN decides",
                  {.input = dtype, .output = output}, [op, dtype, output, mode] {
@@ -76,7 +76,7 @@ void add_nan_modes(CaseList& list, Op op, DType dtype, DType output) {
 }
 
 void add_middle_axis(CaseList& list, Op op, DType dtype, DType output) {
-    list.add(op, lower_name(dtype), "middle_axis", "along an axis with others on both sides",
+    list.add({op, lower_name(dtype), "middle_axis"}, "along an axis with others on both sides",
              {.input = dtype, .output = output}, [op, dtype, output] {
                  const bool has_mode = op != Op::reduce_sum;
                  Numbers numbers{79};
@@ -113,7 +113,7 @@ void add_reduction_cases(CaseList& list) {
         if (!float_format(dtype)) {
             continue;
         }
-        list.add(Op::reduce_sum, lower_name(dtype), "rounds",
+        list.add({Op::reduce_sum, lower_name(dtype), "rounds"},
                  "sums that are not exact stay within their bound",
                  {.input = dtype, .output = dtype}, [dtype] {
                      Numbers numbers{83};

@@ -1,6 +1,7 @@
 #include "virtaccel/numerics/cases.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "virtaccel/numerics/formats.h"
 #include "virtaccel/numerics/oracle.h"
 #include "virtaccel/numerics/run_case.h"
+#include "virtaccel/numerics/tensor.h"
 #include "virtaccel/numerics/testing/oracle_backend.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/types.h"
@@ -29,8 +31,6 @@ namespace {
 
 using conformance::CaseResult;
 using conformance::Outcome;
-using tosa::DType;
-using tosa::Op;
 
 const Case* find_case(std::string_view name) {
     const auto found = std::ranges::find(cases(), name, &Case::name);

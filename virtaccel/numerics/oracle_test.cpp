@@ -1,19 +1,22 @@
 // The oracles against values worked out by hand: those at which implementations are known to fail.
 #include "virtaccel/numerics/oracle.h"
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "virtaccel/numerics/cases.h"
 #include "virtaccel/numerics/run_case.h"
 #include "virtaccel/numerics/sketch.h"
 #include "virtaccel/numerics/tensor.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
+#include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/types.h"
 
 namespace virtaccel::numerics {

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "virtaccel/numerics/arithmetic.h"
-#include "virtaccel/numerics/formats.h"
 #include "virtaccel/numerics/oracle.h"
 #include "virtaccel/numerics/oracles.h"
 #include "virtaccel/numerics/tensor.h"

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,7 +31,6 @@
 #include "virtaccel/numerics/tensor.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/target.h"
-#include "virtaccel/tosa/types.h"
 #include "virtaccel/tosa/validate.h"
 
 namespace virtaccel::numerics {
@@ -188,6 +189,7 @@ Check Run::wait(backend::EventHandle event) {
 
 Check Run::execute() {
     std::vector<backend::Binding> bindings;
+    bindings.reserve(slots_.size());
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         bindings.push_back({.buffer = slots_[i].handle,
                             .range = {.offset = 0, .bytes = slots_[i].before.size()},

@@ -10,7 +10,6 @@
 #include "virtaccel/conformance/verdict.h"
 #include "virtaccel/numerics/accuracy.h"
 #include "virtaccel/numerics/cases.h"
-#include "virtaccel/numerics/tensor.h"
 
 namespace virtaccel::numerics {
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -47,13 +48,13 @@ std::string lower_name(tosa::DType dtype) {
     return lower(tosa::name_of(dtype));
 }
 
-void CaseList::add(tosa::Op op, std::string_view type, std::string_view what,
-                   std::string_view title, const Types& types, std::function<Problem()> make) {
-    std::string name = "numerics." + lower(tosa::name_of(op)) + ".";
-    name.append(type).append(".").append(what);
-    cases_.push_back({.name = std::move(name),
+void CaseList::add(const CaseName& name, std::string_view title, const Types& types,
+                   std::function<Problem()> make) {
+    std::string full = "numerics." + lower(tosa::name_of(name.op)) + ".";
+    full.append(name.type).append(".").append(name.what);
+    cases_.push_back({.name = std::move(full),
                       .title = std::string{title},
-                      .op = op,
+                      .op = name.op,
                       .input = types.input,
                       .output = types.output,
                       .make = std::move(make)});

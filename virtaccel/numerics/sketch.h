@@ -4,12 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "virtaccel/numerics/cases.h"
-#include "virtaccel/numerics/formats.h"
 #include "virtaccel/numerics/tensor.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
@@ -30,12 +31,18 @@ struct Types {
 // "fp8e4m3", "int8".
 [[nodiscard]] std::string lower_name(tosa::DType dtype);
 
+// "numerics.OPERATOR.TYPE.WHAT". TYPE is the input's, or "INPUT_to_OUTPUT" if the output is of
+// another type that does not follow from it.
+struct CaseName {
+    tosa::Op op = tosa::Op::unknown;
+    std::string type;
+    std::string what;
+};
+
 class CaseList {
   public:
-    // Adds "numerics.OPERATOR.TYPE.WHAT". TYPE is the input's, or "INPUT_to_OUTPUT" if the output
-    // is of another type that does not follow from it.
-    void add(tosa::Op op, std::string_view type, std::string_view what, std::string_view title,
-             const Types& types, std::function<Problem()> make);
+    void add(const CaseName& name, std::string_view title, const Types& types,
+             std::function<Problem()> make);
 
     [[nodiscard]] std::vector<Case> take() { return std::move(cases_); }
 

@@ -14,7 +14,6 @@
 #include "virtaccel/numerics/accuracy.h"
 #include "virtaccel/numerics/cases.h"
 #include "virtaccel/numerics/formats.h"
-#include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/types.h"
 
 namespace virtaccel::numerics {

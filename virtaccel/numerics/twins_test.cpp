@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "virtaccel/numerics/arithmetic.h"
 #include "virtaccel/numerics/formats.h"
 #include "virtaccel/numerics/oracle.h"
 #include "virtaccel/numerics/tensor.h"

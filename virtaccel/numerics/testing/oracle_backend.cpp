@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <expected>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include "virtaccel/numerics/oracle.h"
 #include "virtaccel/numerics/tensor.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/target.h"
 #include "virtaccel/tosa/types.h"
 #include "virtaccel/tosa/validate.h"

@@ -10,7 +10,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
