@@ -20,9 +20,9 @@
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/queue/ring_layout.h"
 #include "virtaccel/queue/ring_memory.h"
 #include "virtaccel/queue/testing/raw_ends.h"
-#include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
 
 namespace virtaccel::known_faults {

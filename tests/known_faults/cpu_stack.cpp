@@ -89,6 +89,8 @@ struct CpuStack::State {
         EXPECT_EQ(main.inputs.size(), inputs.size());
         std::vector<guest::Buffer> buffers;
         std::vector<guest::Binding> bindings;
+        buffers.reserve(inputs.size() + main.outputs.size());
+        bindings.reserve(inputs.size() + main.outputs.size());
         const Usage usage = usage_known;
         for (const Bytes& input : inputs) {
             VIRTACCEL_TRY_ASSIGN(auto buffer,

@@ -3,7 +3,6 @@
 // killed. A device on streams serves one client in its life; what is shown here is what it leaves
 // to whoever made it. Sockets have cases of their own once there are sockets.
 
-#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -23,17 +22,15 @@
 #include "host/memory.h"
 #include "host/streams.h"
 #include "tests/known_faults/machine.h"
-#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
-#include "virtaccel/base/result.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/device/endpoint.h"
 #include "virtaccel/mock/reference.h"
 #include "virtaccel/mock/reference_artifact.h"
+#include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
 #include "virtaccel/wire/schema.h"
 

@@ -4,12 +4,12 @@
 // the device had changed.
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,7 +17,6 @@
 
 #include "host/memory.h"
 #include "virtaccel/base/panic.h"
-#include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/chain.h"
@@ -40,7 +39,6 @@ using guest::Chain;
 using guest::Client;
 using guest::FailureKind;
 using queue::Descriptor;
-using queue::UsedEntry;
 using wire::Opcode;
 
 constexpr std::uint32_t info_bytes = sizeof(wire::ResponseHeader) + sizeof(wire::DeviceInfo);
@@ -191,7 +189,7 @@ class HostileDevice {
 
   private:
     [[nodiscard]] static std::byte* pointer(const Descriptor& descriptor) {
-        return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(descriptor.address));
+        return std::bit_cast<std::byte*>(static_cast<std::uintptr_t>(descriptor.address));
     }
 
     static constexpr std::uint32_t size = 8;
@@ -282,9 +280,11 @@ TEST(HostileDevices, that_rewrite_the_descriptors_reach_nothing) {
                              machine.answer_to(machine.heads[1])};
     machine.write(machine.heads[0], answers[0]);
     machine.write(machine.heads[1], answers[1]);
-    for (std::uint16_t i = 0; i < machine.ring().size; ++i) {
-        machine.ring().store_descriptor(
-            i, {.address = ~std::uint64_t{0}, .bytes = 0xffff'ffff, .flags = 0xffff, .next = i});
+    for (std::uint32_t i = 0; i < machine.ring().size; ++i) {
+        machine.ring().store_descriptor(i, {.address = ~std::uint64_t{0},
+                                            .bytes = 0xffff'ffff,
+                                            .flags = 0xffff,
+                                            .next = static_cast<std::uint16_t>(i)});
     }
     machine.device.use({.id = machine.heads[1], .bytes = info_bytes});
     machine.device.use({.id = machine.heads[0], .bytes = info_bytes});

@@ -3,11 +3,9 @@
 // in them before, and each failed command kept a little memory.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,16 +18,16 @@
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/id.h"
-#include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/memory.h"
 #include "virtaccel/base/vocabulary.h"
-#include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/session.h"
 #include "virtaccel/mock/reference.h"
 #include "virtaccel/mock/reference_artifact.h"
+#include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::known_faults {
 namespace {
