@@ -18,6 +18,7 @@
 #include "host/memory.h"
 #include "virtaccel/base/panic.h"
 #include "virtaccel/base/testing/choices.h"
+#include "virtaccel/mock/script.h"
 #include "virtaccel/model/action.h"
 #include "virtaccel/model/fault.h"
 #include "virtaccel/model/fixture.h"
@@ -153,7 +154,7 @@ class Session {
 
     Action make_fault() {
         Action action{.name = {}, .verb = "fault", .settings = {}};
-        set(action, "call", {name(choices_.one_of(model::call_names))});
+        set(action, "call", {name(mock::row_of(choices_.one_of(model::failing_calls)).name)});
         set(action, "status", choices_.one_of(Statuses{5, 6, 9, 12, 77, 65535}));
         if (choices_.one_in(3)) {
             set(action, "indeterminate", 1);
