@@ -49,8 +49,7 @@ void expect_nothing_wrong(std::string_view name, const Scenario& scenario) {
     std::printf("faults: %s: %llu singles (%zu statuses), %llu pairs (of %s; both met in %llu)\n",
                 std::string{name}.c_str(), static_cast<unsigned long long>(tally.singles),
                 every_status.size(), static_cast<unsigned long long>(tally.pairs),
-                pair_statuses.c_str(),
-                static_cast<unsigned long long>(tally.pairs_met));
+                pair_statuses.c_str(), static_cast<unsigned long long>(tally.pairs_met));
     EXPECT_EQ(tally.wrong, 0U);
     for (const std::string& finding : tally.findings) {
         ADD_FAILURE() << finding;

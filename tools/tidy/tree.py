@@ -21,6 +21,7 @@ KEYWORDS = (
     "HEADERS",
     "SOURCES",
     "TESTS",
+    "THREADED_TESTS",
     "FUZZERS",
     "TEST_DEPS",
     "LIBS",

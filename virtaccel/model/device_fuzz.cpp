@@ -154,7 +154,8 @@ class Session {
 
     Action make_fault() {
         Action action{.name = {}, .verb = "fault", .settings = {}};
-        set(action, "call", {name(mock::row_of(choices_.one_of(model::failing_calls)).name)});
+        set(action, "call",
+            {name(virtaccel::mock::row_of(choices_.one_of(model::failing_calls)).name)});
         set(action, "status", choices_.one_of(Statuses{5, 6, 9, 12, 77, 65535}));
         if (choices_.one_in(3)) {
             set(action, "indeterminate", 1);
