@@ -112,7 +112,10 @@ def check_module(
     seen = {module.name, *module.arguments["DEPS"]}
     product = {*module.files("SOURCES", "MAIN"), *folder_headers(tree, module, testing=False)}
     yield from check_includes(tree, module, sorted(product), "DEPS", seen)
-    tests = {*module.files("TESTS", "THREADED_TESTS", "FUZZERS"), *folder_headers(tree, module, testing=True)}
+    tests = {
+        *module.files("TESTS", "THREADED_TESTS", "FUZZERS"),
+        *folder_headers(tree, module, testing=True),
+    }
     seen.update(module.arguments["TEST_DEPS"])
     yield from check_includes(tree, module, sorted(tests), "TEST_DEPS", seen)
 
