@@ -12,6 +12,7 @@
 #include "virtaccel/conformance/bench.h"
 #include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/further/rules.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
 namespace virtaccel::conformance::further {
@@ -181,18 +182,23 @@ Check cancelled_work_is_over(Bench& bench, const Act& act) {
     return {};
 }
 
+Check expect_inputs(const Direct& direct, const Act& act) {
+    for (std::size_t i = 0; i < act.buffers.size(); ++i) {
+        const SampleSlot& slot = direct.sample().slots[i];
+        if (slot.access == Access::read) {
+            VIRTACCEL_TRY(
+                direct.expect_contents(act.buffers[i], slot.before, "An input of cancelled work"));
+        }
+    }
+    return {};
+}
+
 Check inputs_stay(Bench& bench, const Act& act) {
     for (int round = 0; round < 8; ++round) {
         VIRTACCEL_TRY_ASSIGN(const EventHandle event, bench.submit(act));
         VIRTACCEL_TRY(cancel(bench, event));
         VIRTACCEL_TRY(bench.release(event));
-        for (std::size_t i = 0; i < act.buffers.size(); ++i) {
-            const SampleSlot& slot = bench.sample().slots[i];
-            if (slot.access == Access::read) {
-                VIRTACCEL_TRY(bench.expect_contents(act.buffers[i], slot.before,
-                                                    "An input of cancelled work"));
-            }
-        }
+        VIRTACCEL_TRY(expect_inputs(bench, act));
     }
     return {};
 }

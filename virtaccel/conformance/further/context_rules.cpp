@@ -1,20 +1,20 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/result.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_rig.h"
 #include "virtaccel/conformance/bench.h"
 #include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/further/rules.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
 namespace virtaccel::conformance::further {

@@ -1,14 +1,12 @@
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
-#include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/bench.h"
 #include "virtaccel/conformance/caller.h"
@@ -207,36 +205,50 @@ Check ranges_are_bound_in_place(Bench& bench) {
     return bench.tear_down(narrow);
 }
 
+// Puts something else where the program will write.
+Check dirty_outputs(const Direct& direct, const Act& act, std::size_t seed) {
+    for (std::size_t i = 0; i < act.buffers.size(); ++i) {
+        const SampleSlot& slot = direct.sample().slots[i];
+        if (slot.access == Access::write) {
+            VIRTACCEL_TRY(direct.write(act.buffers[i], 0, pattern_of(slot.before.size(), seed)));
+        }
+    }
+    return {};
+}
+
+Check submit_and_complete(const Direct& direct, const Act& act) {
+    VIRTACCEL_TRY_ASSIGN(const auto event, direct.submit(act));
+    return direct.complete(event);
+}
+
 // A program's output in a buffer is what a read gives, whatever was there before.
 Check outputs_replace_what_was_there(Bench& bench) {
     VIRTACCEL_TRY_ASSIGN(const Act act, bench.set_up());
     for (const std::size_t seed : {1U, 2U, 3U}) {
         VIRTACCEL_TRY(bench.fill(act));
-        for (std::size_t i = 0; i < act.buffers.size(); ++i) {
-            const SampleSlot& slot = bench.sample().slots[i];
-            if (slot.access == Access::write) {
-                VIRTACCEL_TRY(bench.write(act.buffers[i], 0, pattern_of(slot.before.size(), seed)));
-            }
-        }
-        VIRTACCEL_TRY_ASSIGN(const auto event, bench.submit(act));
-        VIRTACCEL_TRY(bench.complete(event));
+        VIRTACCEL_TRY(dirty_outputs(bench, act, seed));
+        VIRTACCEL_TRY(submit_and_complete(bench, act));
         VIRTACCEL_TRY(bench.expect_outputs(act));
     }
     return bench.tear_down(act);
 }
 
+Check expect_inputs(const Direct& direct, const Act& act) {
+    for (std::size_t i = 0; i < act.buffers.size(); ++i) {
+        const SampleSlot& slot = direct.sample().slots[i];
+        if (slot.access == Access::read) {
+            VIRTACCEL_TRY(direct.expect_contents(act.buffers[i], slot.before,
+                                                 say("The input in slot (", slot.slot, ")")));
+        }
+    }
+    return {};
+}
+
 Check inputs_stay(Bench& bench) {
     VIRTACCEL_TRY_ASSIGN(const Act act, bench.set_up());
     for (int round = 0; round < 4; ++round) {
-        VIRTACCEL_TRY_ASSIGN(const auto event, bench.submit(act));
-        VIRTACCEL_TRY(bench.complete(event));
-        for (std::size_t i = 0; i < act.buffers.size(); ++i) {
-            const SampleSlot& slot = bench.sample().slots[i];
-            if (slot.access == Access::read) {
-                VIRTACCEL_TRY(bench.expect_contents(act.buffers[i], slot.before,
-                                                    say("The input in slot (", slot.slot, ")")));
-            }
-        }
+        VIRTACCEL_TRY(submit_and_complete(bench, act));
+        VIRTACCEL_TRY(expect_inputs(bench, act));
     }
     return bench.tear_down(act);
 }

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <vector>
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
-#include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
@@ -132,8 +132,8 @@ Check refused_release_takes_nothing(Bench& bench, const Act& act) {
 Check work_needs_no_poll(Bench& bench, const Act& act) {
     VIRTACCEL_TRY_ASSIGN(const auto events, submit_many(bench, act, events_of(bench, 32)));
     // Only the last is asked for; those before it are found ended or end when they are asked.
-    for (auto event = events.rbegin(); event != events.rend(); ++event) {
-        VIRTACCEL_TRY(bench.complete(*event));
+    for (const EventHandle event : std::views::reverse(events)) {
+        VIRTACCEL_TRY(bench.complete(event));
     }
     return bench.expect_outputs(act);
 }

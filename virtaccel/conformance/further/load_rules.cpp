@@ -1,6 +1,5 @@
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -8,6 +7,7 @@
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/base/bytes.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"

@@ -1,4 +1,5 @@
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "virtaccel/backend/any_backend.h"
@@ -8,7 +9,7 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/allocation_report.h"
 #include "virtaccel/conformance/bench.h"
-#include "virtaccel/conformance/direct.h"
+#include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/further/rules.h"
 #include "virtaccel/conformance/verdict.h"
 

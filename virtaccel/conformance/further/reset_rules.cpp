@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"

@@ -1,9 +1,8 @@
 #include <array>
 #include <cstddef>
-#include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"

@@ -7,8 +7,10 @@
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
+#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_rig.h"
 #include "virtaccel/conformance/bench.h"
 #include "virtaccel/conformance/caller.h"

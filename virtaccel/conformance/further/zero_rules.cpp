@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
+#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_rig.h"
 #include "virtaccel/conformance/bench.h"
 #include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/further/rules.h"
+#include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"
 
 namespace virtaccel::conformance::further {
