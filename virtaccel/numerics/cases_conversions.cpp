@@ -161,11 +161,11 @@ void add_casts_from_integers(CaseList& list) {
         add_cast(list, {.from = DType::boolean, .to = from}, "edge_values", "false is 0, true is 1",
                  [] { return Values{0, 1, 1}; });
         for (const DType to : integers) {
-            if (to != from) {
-                add_cast(list, {.from = from, .to = to}, "keeps_the_low_bits",
-                         "what does not fit wraps around",
-                         [from] { return integers_to_cut(from); });
+            if (to == from) {
+                continue;
             }
+            add_cast(list, {.from = from, .to = to}, "keeps_the_low_bits",
+                     "what does not fit wraps around", [from] { return integers_to_cut(from); });
         }
     }
 }

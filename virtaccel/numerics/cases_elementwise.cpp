@@ -35,6 +35,7 @@ Problem make(Op op, DType output, const std::vector<Operand>& operands,
              const tosa::Attribute& attribute = {}) {
     Sketch sketch;
     std::vector<tosa::Value> inputs;
+    inputs.reserve(operands.size());
     for (const Operand& operand : operands) {
         inputs.push_back(sketch.input(operand.dtype, operand.shape, operand.values));
     }
@@ -47,13 +48,9 @@ struct Pairs {
     Values right;
 
     explicit Pairs(const Values& values) {
-        left.reserve(values.size() * values.size());
-        right.reserve(values.size() * values.size());
         for (const double a : values) {
-            for (const double b : values) {
-                left.push_back(a);
-                right.push_back(b);
-            }
+            left.insert(left.end(), values.size(), a);
+            right.insert(right.end(), values.begin(), values.end());
         }
     }
 

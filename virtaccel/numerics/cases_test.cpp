@@ -22,7 +22,6 @@
 #include "virtaccel/numerics/tensor.h"
 #include "virtaccel/numerics/testing/oracle_backend.h"
 #include "virtaccel/tosa/graph.h"
-#include "virtaccel/tosa/types.h"
 #include "virtaccel/tosa/validate.h"
 
 namespace virtaccel::numerics {
