@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <cstdint>
-#include <string_view>
 
 #include <fmt/core.h>
 #include <unistd.h>
