@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import concurrent.futures
 import hashlib
 import json
 import pathlib
@@ -46,25 +47,27 @@ def digest_of(mutant: sites.Mutant, originals: dict[str, str]) -> str:
 def run(work: runner.Work, chosen: list[sites.Mutant], path: pathlib.Path) -> dict[str, dict]:
     """Judges the chosen mutants; results are written as they come."""
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    results: dict[str, dict] = {}
-    for index, mutant in enumerate(chosen, 1):
-        digest = digest_of(mutant, work.originals)
-        kept = known.get(mutant.key)
-        if kept is None or kept["digest"] != digest or kept["outcome"] != "killed":
-            verdict = work.judge(mutant)
-            kept = {
-                "digest": digest,
+    digests = {mutant.key: digest_of(mutant, work.originals) for mutant in chosen}
+    waiting = [
+        mutant
+        for mutant in chosen
+        if known.get(mutant.key, {}).get("digest") != digests[mutant.key]
+        or known[mutant.key]["outcome"] != "killed"
+    ]
+    with concurrent.futures.ThreadPoolExecutor(work.jobs) as pool:
+        verdicts = pool.map(work.judge, waiting)
+        for index, (mutant, verdict) in enumerate(zip(waiting, verdicts), 1):
+            known[mutant.key] = {
+                "digest": digests[mutant.key],
                 "kind": mutant.kind,
                 "line": mutant.line,
                 "outcome": verdict.outcome,
                 "by": verdict.by,
             }
-            known[mutant.key] = kept
             runner.write_json(path, known)
-        results[mutant.key] = kept
-        if index % 25 == 0:
-            print(f"mutants: {index} of {len(chosen)}", file=sys.stderr, flush=True)
-    return results
+            if index % 25 == 0:
+                print(f"mutants: {index} of {len(waiting)}", file=sys.stderr, flush=True)
+    return {mutant.key: known[mutant.key] for mutant in chosen}
 
 
 def table(results: dict[str, dict], equivalents: dict[str, str]) -> Iterable[str]:
@@ -122,7 +125,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, metavar="N", help="try N of them, not all")
     parser.add_argument("--seed", type=int, default=1, help="which N (1)")
     parser.add_argument("--module", choices=runner.MODULES, help="one module, not both")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that build (1)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time (1)")
     parser.add_argument("--folder", type=pathlib.Path, default=runner.ROOT / "build" / "mutants")
     options = parser.parse_args()
     work = runner.Work(options.folder.resolve(), runner.MODULES, options.jobs)
