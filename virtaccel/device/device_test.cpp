@@ -116,6 +116,35 @@ TEST_F(DeviceRig, names_its_backend_and_passes_the_notifier_on) {
     EXPECT_EQ(backend->notifiers, 1U);
 }
 
+TEST_F(DeviceRig, holds_what_all_contexts_together_may_have) {
+    constexpr std::uint32_t contexts = 3;
+    constexpr std::uint32_t of_each = 4;
+    DeviceLimits& limits = backend->shown.limits;
+    limits.contexts = contexts;
+    limits.buffers_per_context = limits.programs_per_context = of_each;
+    limits.queues_per_context = limits.events_per_context = of_each;
+    remake(default_options());
+    for (std::uint32_t i = 0; i < contexts; ++i) {
+        const auto context_id = context();
+        for (std::uint32_t j = 0; j < of_each; ++j) {
+            const auto buffer_id = buffer(context_id);
+            event(queue(context_id), program(context_id), {binding(buffer_id)});
+        }
+    }
+    EXPECT_EQ(device().holdings().contexts, contexts);
+    EXPECT_EQ(device().holdings().events, contexts * of_each);
+}
+
+TEST_F(DeviceRig, gives_the_room_of_an_object_away_once) {
+    context();
+    const auto last = context();
+    EXPECT_EQ(call<Opcode::destroy_context>({last}).status, Status::ok);
+    const auto first_heir = context();
+    const auto second_heir = context();
+    EXPECT_EQ(call<Opcode::destroy_context>({first_heir}).status, Status::ok);
+    EXPECT_EQ(call<Opcode::destroy_context>({second_heir}).status, Status::ok);
+}
+
 TEST_F(DeviceRig, counts_what_it_holds) {
     const auto home = context();
     buffer(home, 100);

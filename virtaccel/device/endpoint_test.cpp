@@ -141,6 +141,7 @@ TEST_F(EndpointTest, chooses_a_namespace_where_the_transport_names_none) {
     }
     EXPECT_EQ(endpoint->reset(~std::uint64_t{0}), ResetAnswer::reused);
     EXPECT_EQ(endpoint->reset(), ResetAnswer::reused) << "never zero";
+    EXPECT_EQ(endpoint->reset(1), ResetAnswer::refused) << "it is the first again";
 }
 
 TEST_F(EndpointTest, is_not_made_of_what_does_not_fit) {

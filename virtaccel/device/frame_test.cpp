@@ -174,26 +174,47 @@ class CutTest : public PopulatedRig {
   public:
     // Serves `bytes` cut at `cuts` into a response cut into pieces of `piece_bytes`, with spare
     // room.
-    std::vector<std::byte> serve_cut(std::vector<std::byte> bytes, std::vector<std::size_t> cuts,
-                                     std::size_t piece_bytes) {
-        std::vector<Piece> readable;
+    std::vector<std::byte> serve_cut(const std::vector<std::byte>& bytes,
+                                     std::vector<std::size_t> cuts, std::size_t piece_bytes) {
         cuts.push_back(bytes.size());
-        std::size_t start = 0;
-        for (const auto cut : cuts) {
-            readable.push_back({bytes.data() + start, cut - start});
-            start = cut;
-        }
+        std::vector<std::byte> request_room;
+        const auto readable = spread(request_room, bytes, cuts);
         std::vector<std::byte> space(4096, untouched);
-        std::vector<Piece> writable;
-        for (std::size_t i = 0; i < 16; ++i) {
-            writable.push_back({space.data() + i * piece_bytes, piece_bytes});
+        std::vector<std::size_t> ends;
+        for (std::size_t i = 1; i <= 16; ++i) {
+            ends.push_back(i * piece_bytes);
         }
-        writable.push_back({space.data() + 16 * piece_bytes, space.size() - 16 * piece_bytes});
+        ends.push_back(space.size());
+        std::vector<std::byte> response_room;
+        const auto writable = spread(response_room, space, ends);
         const auto served = device().serve(PieceList::of(readable), PieceList::of(writable));
-        EXPECT_TRUE(std::ranges::all_of(std::span{space}.subspan(served.used_bytes),
-                                        [](std::byte byte) { return byte == untouched; }));
+        auto next = space.begin();
+        for (const Piece& piece : writable) {
+            next = std::copy_n(piece.data, piece.size, next);
+            std::fill_n(piece.data, piece.size, untouched);
+        }
+        const auto is_untouched = [](std::byte byte) { return byte == untouched; };
+        EXPECT_TRUE(std::ranges::all_of(response_room, is_untouched)) << "between two pieces";
+        EXPECT_TRUE(std::ranges::all_of(std::span{space}.subspan(served.used_bytes), is_untouched));
         space.resize(served.used_bytes);
         return space;
+    }
+
+    // `bytes` in pieces that end at `ends`, laid into `room` with a gap after each: whoever reads
+    // over the end of one does not find the next.
+    static std::vector<Piece> spread(std::vector<std::byte>& room, std::span<const std::byte> bytes,
+                                     std::span<const std::size_t> ends) {
+        constexpr std::size_t gap = 128;
+        room.assign(bytes.size() + ends.size() * gap, untouched);
+        std::vector<Piece> pieces;
+        std::size_t start = 0;
+        for (const auto end : ends) {
+            std::byte* const at = room.data() + start + pieces.size() * gap;
+            std::ranges::copy(bytes.subspan(start, end - start), at);
+            pieces.push_back({at, end - start});
+            start = end;
+        }
+        return pieces;
     }
 
     void expect_one_answer(const testing::Request& request) {
