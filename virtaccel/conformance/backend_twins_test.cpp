@@ -16,7 +16,6 @@
 #include <gtest/gtest.h>
 
 #include "host/memory.h"
-#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/bytes.h"
@@ -25,7 +24,6 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_cases.h"
 #include "virtaccel/conformance/caller.h"
-#include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/mock_subject.h"
 #include "virtaccel/conformance/subject.h"
 #include "virtaccel/conformance/verdict.h"

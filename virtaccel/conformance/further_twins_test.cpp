@@ -45,7 +45,7 @@ std::map<std::string, Names> documented() {
     std::map<std::string, Names> twins;
     bool is_inside = false;
     for (std::string line; std::getline(document, line);) {
-        is_inside = line == table_head || (is_inside && line.starts_with("|"));
+        is_inside = line == table_head || (is_inside && line.starts_with('|'));
         const Names cells = split(line, " | ");
         if (is_inside && line != table_head && cells.size() == 2) {
             const std::string_view names =

@@ -17,6 +17,7 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/caller.h"
+#include "virtaccel/conformance/ring_device.h"
 #include "virtaccel/conformance/testing/device_twins.h"
 #include "virtaccel/conformance/testing/tampering_device.h"
 #include "virtaccel/queue/ring_memory.h"

@@ -18,7 +18,6 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/direct.h"
-#include "virtaccel/conformance/mock_subject.h"
 #include "virtaccel/mock/forwarding.h"
 #include "virtaccel/mock/reference.h"
 

@@ -14,8 +14,6 @@
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
-#include "virtaccel/conformance/caller.h"
-#include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/testing/backend_twins.h"
 #include "virtaccel/conformance/testing/further_twins.h"
 #include "virtaccel/conformance/testing/run_further.h"

@@ -15,7 +15,6 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/caller.h"
-#include "virtaccel/conformance/direct.h"
 #include "virtaccel/conformance/mock_subject.h"
 #include "virtaccel/conformance/testing/backend_twins.h"
 #include "virtaccel/conformance/testing/further_twins.h"

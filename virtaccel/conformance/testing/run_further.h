@@ -4,7 +4,6 @@
 #include <string>
 
 #include "host/memory.h"
-#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/backend_cases.h"
 #include "virtaccel/conformance/mock_subject.h"

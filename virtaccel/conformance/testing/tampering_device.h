@@ -3,20 +3,20 @@
 // the device sees it and an answer before the driver does. What broken devices are made of, so that
 // the device cases can be shown to fail.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/bytes.h"
-#include "virtaccel/base/memory.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/conformance/caller.h"
 #include "virtaccel/conformance/ring_device.h"
 #include "virtaccel/queue/ring_memory.h"
 #include "virtaccel/wire/records.h"
+#include "virtaccel/wire/schema.h"
 
 namespace virtaccel::conformance::testing {
 

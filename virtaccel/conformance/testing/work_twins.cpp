@@ -1,9 +1,9 @@
 // Twins whose submissions, events, cancellations or ends are broken.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,7 +13,6 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/conformance/direct.h"
-#include "virtaccel/conformance/mock_subject.h"
 #include "virtaccel/conformance/testing/backend_twins.h"
 #include "virtaccel/conformance/testing/further_twins.h"
 #include "virtaccel/conformance/testing/run_further.h"

@@ -1,9 +1,11 @@
 #pragma once
 // What the operator table infers for one operator, for tests of shape rules.
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "virtaccel/tosa/attributes.h"

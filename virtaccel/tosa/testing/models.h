@@ -2,12 +2,14 @@
 // Small models for tests, and what is said about a spoilt one.
 
 #include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "virtaccel/base/status.h"
+#include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/model_file.h"
