@@ -27,6 +27,14 @@ add_custom_target(virtaccel_generated)
 # All that ThreadSanitizer can see something in.
 add_custom_target(virtaccel_threaded_tests)
 
+# Headers of a module that most of its files include, compiled once for all of them.
+function(virtaccel_precompile target)
+  if(VIRTACCEL_PRECOMPILED_HEADERS)
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # What nearly every test includes, compiled once for all of them. A file that forgets to include one
 # of these is found by lane tidy, which has none.
 function(virtaccel_precompile_test_headers)
@@ -235,7 +243,7 @@ function(virtaccel_add_test module libraries)
                                                   ${PROJECT_BINARY_DIR}/test_bin)
   target_link_libraries(${target}_test PRIVATE ${libraries} virtaccel_options GTest::gtest_main)
   target_compile_options(${target}_test PRIVATE ${virtaccel_test_options})
-  if(VIRTACCEL_PRECOMPILED_TEST_HEADERS)
+  if(VIRTACCEL_PRECOMPILED_HEADERS)
     target_compile_options(${target}_test PRIVATE -fpch-preprocess)
     target_precompile_headers(${target}_test REUSE_FROM virtaccel_precompiled_test_headers)
   endif()
