@@ -275,24 +275,6 @@ constexpr bool rows_stand_at_their_numbers() {
 
 static_assert(rows_stand_at_their_numbers());
 
-// The type that `letter` stands for; `unknown` for anything.
-constexpr DType type_of(char letter, const Signature& signature) {
-    switch (letter) {
-        case 'B':
-            return DType::boolean;
-        case 'I':
-            return DType::int32;
-        case 'S':
-            return DType::shape;
-        case 'Y':
-            return DType::int8;
-        case '?':
-            return DType::unknown;
-        default:
-            return signature.types.at(static_cast<std::size_t>(letter - 't'));
-    }
-}
-
 bool types_fit(const OperandPattern& pattern, const Signature& signature,
                std::span<const TensorIndex> operands, std::span<const Tensor> tensors) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -342,6 +324,23 @@ NanMode nan_mode_of(const Attribute& attribute) {
             }
         },
         attribute);
+}
+
+DType type_of(char letter, const Signature& signature) {
+    switch (letter) {
+        case 'B':
+            return DType::boolean;
+        case 'I':
+            return DType::int32;
+        case 'S':
+            return DType::shape;
+        case 'Y':
+            return DType::int8;
+        case '?':
+            return DType::unknown;
+        default:
+            return signature.types.at(static_cast<std::size_t>(letter - 't'));
+    }
 }
 
 const Signature* match(const OperatorRow& row, const Operator& op,

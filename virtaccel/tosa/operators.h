@@ -105,6 +105,9 @@ struct OperatorRow {
 [[nodiscard]] DType accumulator_of(const Attribute& attribute);
 [[nodiscard]] NanMode nan_mode_of(const Attribute& attribute);
 
+// The type that a letter of a pattern stands for in `signature`; `unknown` for anything.
+[[nodiscard]] DType type_of(char letter, const Signature& signature);
+
 // The signature that the operands' types and the accumulator fit, or null. Types must be those of
 // tensors whose counts the row admits.
 [[nodiscard]] const Signature* match(const OperatorRow& row, const Operator& op,

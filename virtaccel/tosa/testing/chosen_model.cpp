@@ -69,24 +69,10 @@ class Author {
         }
     }
 
+    // What stands for anything is a number here.
     static DType type_of(char letter, const Signature& signature) {
-        switch (letter) {
-            case 'B':
-                return DType::boolean;
-            case 'I':
-                return DType::int32;
-            case 'S':
-                return DType::shape;
-            case 'Y':
-                return DType::int8;
-            case 't':
-            case 'u':
-            case 'v':
-            case 'w':
-                return signature.types.at(static_cast<std::size_t>(letter - 't'));
-            default:
-                return DType::fp32;
-        }
+        const DType type = tosa::type_of(letter, signature);
+        return type == DType::unknown ? DType::fp32 : type;
     }
 
     Value operand(const OperatorRow& row, const Signature& signature,
