@@ -14,19 +14,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// `virtaccel conform` with these arguments.
-Ended conform(Words arguments) {
-    arguments.insert(arguments.begin(), "conform");
-    return run_virtaccel(arguments);
-}
-
 // A device command that is this program, under quotes.
 std::string our_device(const std::string& options = {}) {
     return std::string{"stdio:'"} + VIRTACCEL_PROGRAM + "' device --stdio " + options;
-}
-
-bool has(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
 }
 
 std::size_t count_of(std::string_view text, std::string_view part) {

@@ -1,8 +1,6 @@
 // `virtaccel conform` on what backends compute.
 
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -10,17 +8,6 @@
 
 namespace virtaccel::end_to_end {
 namespace {
-
-using Words = std::vector<std::string>;
-
-Ended conform(Words arguments) {
-    arguments.insert(arguments.begin(), "conform");
-    return run_virtaccel(arguments);
-}
-
-bool has(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
 
 TEST(Numerics, of_the_cpu_backend_are_right_where_it_runs_them) {
     const auto ended = conform({"--backend", "cpu", "--case", "numerics.*"});

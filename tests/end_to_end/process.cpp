@@ -93,6 +93,11 @@ Ended run_virtaccel(const std::vector<std::string>& arguments) {
     return Child{arguments, -1, -1}.wait();
 }
 
+Ended conform(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "conform");
+    return run_virtaccel(arguments);
+}
+
 EndedPair run_piped(const std::vector<std::string>& first, const std::vector<std::string>& second) {
     const Pipe there = make_pipe();
     const Pipe back = make_pipe();

@@ -2,6 +2,7 @@
 // Runs the program as a user does: arguments in, exit code and words out.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace virtaccel::end_to_end {
@@ -14,6 +15,13 @@ struct Ended {
 
 // Runs `virtaccel` with `arguments` and an empty standard input, and waits for its end.
 [[nodiscard]] Ended run_virtaccel(const std::vector<std::string>& arguments);
+
+// `virtaccel conform` with `arguments`.
+[[nodiscard]] Ended conform(std::vector<std::string> arguments);
+
+[[nodiscard]] inline bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
 
 struct EndedPair {
     Ended first;
