@@ -29,38 +29,33 @@ namespace {
 
 using Load = wire::LoadProgram;
 
-// LOAD_PROGRAM of the sample with one field of its record changed.
+// LOAD_PROGRAM of the sample with one field of its record changed is refused with `status`.
 template <class Member>
-Reply load_with(Stage& stage, ContextId context, Member Load::* field, const Member& value) {
+Check expect_misfit(const DeviceCaseInput& input, std::string_view what, Status status,
+                    Member Load::* field, const Member& value) {
+    Stage& stage = input.stage;
+    Caller& caller = stage.caller();
+    VIRTACCEL_TRY_ASSIGN(const ContextId context, caller.create_context());
     Draft draft = draft_of<Opcode::load_program>({}, 8);
     draft.payload = stage.load_payload(context, stage.sample().artifact);
     draft.set(field, value);
-    return send(stage.caller(), draft);
+    VIRTACCEL_TRY(expect_refusal(what, send(caller, draft), status));
+    return caller.destroy(context);
 }
 
 Check other_format(const DeviceCaseInput& input) {
-    Stage& stage = input.stage;
-    Caller& caller = stage.caller();
-    VIRTACCEL_TRY(need_program(stage));
-    VIRTACCEL_TRY_ASSIGN(const ContextId context, caller.create_context());
-    const wire::le32 format = stage.sample().format ^ 0x5a5a5a5aU;
-    VIRTACCEL_TRY(expect_refusal("LOAD_PROGRAM of a format that nobody has",
-                                 load_with(stage, context, &Load::format, format),
-                                 Status::unsupported));
-    return caller.destroy(context);
+    VIRTACCEL_TRY(need_program(input.stage));
+    const wire::le32 format = input.stage.sample().format ^ 0x5a5a5a5aU;
+    return expect_misfit(input, "LOAD_PROGRAM of a format that nobody has", Status::unsupported,
+                         &Load::format, format);
 }
 
 Check other_target(const DeviceCaseInput& input) {
-    Stage& stage = input.stage;
-    Caller& caller = stage.caller();
-    VIRTACCEL_TRY(need_program(stage));
-    VIRTACCEL_TRY_ASSIGN(const ContextId context, caller.create_context());
+    VIRTACCEL_TRY(need_program(input.stage));
     std::array<wire::le32, 12> target;
     target.fill(~std::uint32_t{0});
-    VIRTACCEL_TRY(expect_refusal("LOAD_PROGRAM for a target that nobody is",
-                                 load_with(stage, context, &Load::target, target),
-                                 Status::incompatible));
-    return caller.destroy(context);
+    return expect_misfit(input, "LOAD_PROGRAM for a target that nobody is", Status::incompatible,
+                         &Load::target, target);
 }
 
 // A load that fails leaves nothing in its context, and nothing of it can be submitted.
@@ -91,8 +86,7 @@ Check same_artifact_twice(const DeviceCaseInput& input) {
     VIRTACCEL_TRY_ASSIGN(const ProgramId other, load_sample(stage, scene.context));
     VIRTACCEL_TRY(expect(other != scene.program, "Two loads give one program."));
     VIRTACCEL_TRY(caller.destroy(other));
-    VIRTACCEL_TRY_ASSIGN(const EventId event, stage.submit(scene));
-    VIRTACCEL_TRY(finish(stage, event));
+    VIRTACCEL_TRY(submit_and_finish(stage, scene));
     VIRTACCEL_TRY(stage.check_outputs(scene));
     return stage.tear_down(scene);
 }
@@ -107,8 +101,7 @@ Check program_again(const DeviceCaseInput& input) {
             VIRTACCEL_TRY(
                 stage.caller().write(scene.buffers[slot], 0, stage.sample().slots[slot].before));
         }
-        VIRTACCEL_TRY_ASSIGN(const EventId event, stage.submit(scene));
-        VIRTACCEL_TRY(finish(stage, event));
+        VIRTACCEL_TRY(submit_and_finish(stage, scene));
         VIRTACCEL_TRY(stage.check_outputs(scene));
     }
     return stage.tear_down(scene);

@@ -139,8 +139,7 @@ Check expect_between_buffers_and_ranges(Stage& stage, const Cast& cast) {
 
 Check expect_another_context_submits(Stage& stage) {
     VIRTACCEL_TRY_ASSIGN(const Scene scene, stage.set_up());
-    VIRTACCEL_TRY_ASSIGN(const EventId event, stage.submit(scene));
-    VIRTACCEL_TRY(finish(stage, event));
+    VIRTACCEL_TRY(submit_and_finish(stage, scene));
     return stage.tear_down(scene);
 }
 
@@ -166,8 +165,7 @@ Check events(const DeviceCaseInput& input) {
     for (const EventId event : made) {
         VIRTACCEL_TRY(stage.caller().destroy(event));
     }
-    VIRTACCEL_TRY_ASSIGN(const EventId again, stage.submit(cast.scene));
-    VIRTACCEL_TRY(finish(stage, again));
+    VIRTACCEL_TRY(submit_and_finish(stage, cast.scene));
     return take_down(stage, cast);
 }
 

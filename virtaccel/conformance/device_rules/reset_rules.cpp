@@ -132,8 +132,7 @@ Check names_are_new(const DeviceCaseInput& input) {
 // The device works as it did when it was new.
 Check expect_a_whole_life(Stage& stage) {
     VIRTACCEL_TRY_ASSIGN(const Scene scene, stage.set_up());
-    VIRTACCEL_TRY_ASSIGN(const EventId event, stage.submit(scene));
-    VIRTACCEL_TRY(finish(stage, event));
+    VIRTACCEL_TRY(submit_and_finish(stage, scene));
     VIRTACCEL_TRY(stage.check_outputs(scene));
     return stage.tear_down(scene);
 }

@@ -46,6 +46,11 @@ Check finish(Stage& stage, EventId event) {
     return stage.caller().destroy(event);
 }
 
+Check submit_and_finish(Stage& stage, const Scene& scene) {
+    VIRTACCEL_TRY_ASSIGN(const EventId event, stage.submit(scene));
+    return finish(stage, event);
+}
+
 Checked<BufferId> bare_buffer(Stage& stage, ContextId context, std::size_t index) {
     const SampleSlot& slot = stage.sample().slots[index];
     return stage.caller().allocate(

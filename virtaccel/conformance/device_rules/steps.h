@@ -29,6 +29,9 @@ namespace virtaccel::conformance::rules {
 // Waits for the event to complete and destroys it.
 [[nodiscard]] Check finish(Stage& stage, EventId event);
 
+// A submission of the sample from its beginning to its end.
+[[nodiscard]] Check submit_and_finish(Stage& stage, const Scene& scene);
+
 // A buffer of the sample's slot `index` that holds what the program needs before, of `usage` alone.
 [[nodiscard]] Checked<BufferId> bare_buffer(Stage& stage, ContextId context, std::size_t index);
 

@@ -268,8 +268,7 @@ Check ends_at_the_end(const DeviceCaseInput& input) {
         VIRTACCEL_TRY(expect_refusal("A SUBMIT whose range ends a byte past its buffer",
                                      stage.submit(scene, bindings), Status::out_of_bounds));
     }
-    VIRTACCEL_TRY_ASSIGN(const EventId event, stage.submit(scene));
-    VIRTACCEL_TRY(finish(stage, event));
+    VIRTACCEL_TRY(submit_and_finish(stage, scene));
     return stage.tear_down(scene);
 }
 

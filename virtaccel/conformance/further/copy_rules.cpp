@@ -17,6 +17,7 @@
 
 namespace virtaccel::conformance::further {
 
+using backend::BufferHandle;
 using backend::Diagnostics;
 
 namespace {
@@ -41,29 +42,34 @@ Check expect_unstaged(const Direct& direct) {
                   ") steps through an allocation that is not the guest's.");
 }
 
-// Every transfer is counted by its bytes, and by nothing else.
-template <std::uint64_t wanted>
-Check counts_a_write(Bench& bench) {
+// Every transfer is counted by its bytes, and by nothing else; `move` makes one of a whole buffer.
+Check counts_a_transfer(Bench& bench, std::uint64_t wanted, std::string_view what,
+                        Check (*move)(Bench& bench, BufferHandle buffer, std::size_t bytes)) {
     VIRTACCEL_TRY_ASSIGN(const auto context, bench.context());
     const auto bytes = static_cast<std::size_t>(bench.request(wanted).bytes);
     VIRTACCEL_TRY_ASSIGN(const auto buffer, bench.buffer(context, bytes));
     const auto before = bench.books();
-    VIRTACCEL_TRY(bench.write(buffer, 0, pattern_of(bytes, 1), {.every = 1000}));
-    VIRTACCEL_TRY(expect_moved(bench, before, bytes, "a write"));
+    VIRTACCEL_TRY(move(bench, buffer, bytes));
+    VIRTACCEL_TRY(expect_moved(bench, before, bytes, what));
     VIRTACCEL_TRY(bench.release(buffer));
     return bench.release(context);
 }
 
 template <std::uint64_t wanted>
+Check counts_a_write(Bench& bench) {
+    return counts_a_transfer(bench, wanted, "a write",
+                             [](Bench& by, BufferHandle buffer, std::size_t bytes) -> Check {
+                                 return by.write(buffer, 0, pattern_of(bytes, 1), {.every = 1000});
+                             });
+}
+
+template <std::uint64_t wanted>
 Check counts_a_read(Bench& bench) {
-    VIRTACCEL_TRY_ASSIGN(const auto context, bench.context());
-    const auto bytes = static_cast<std::size_t>(bench.request(wanted).bytes);
-    VIRTACCEL_TRY_ASSIGN(const auto buffer, bench.buffer(context, bytes));
-    const auto before = bench.books();
-    VIRTACCEL_TRY(bench.read(buffer, 0, bytes, {.every = 1000}));
-    VIRTACCEL_TRY(expect_moved(bench, before, bytes, "a read"));
-    VIRTACCEL_TRY(bench.release(buffer));
-    return bench.release(context);
+    return counts_a_transfer(bench, wanted, "a read",
+                             [](Bench& by, BufferHandle buffer, std::size_t bytes) -> Check {
+                                 VIRTACCEL_TRY(by.read(buffer, 0, bytes, {.every = 1000}));
+                                 return {};
+                             });
 }
 
 Check counts_parts(Bench& bench) {
