@@ -11,6 +11,7 @@
 #include "bench/cases/device_rig.h"
 #include "bench/cases/fixture.h"
 #include "bench/cases/meter.h"
+#include "bench/cases/shared_cases.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/wire/commands.h"
@@ -75,27 +76,13 @@ class DeviceCases {
     }
 
     void submissions() {
-        for (const std::uint32_t bindings : binding_counts) {
-            if (bindings <= layer_.bindings_max) {
-                submission(bindings, false);
-                submission(bindings, true);
-            }
-        }
+        for_each_submission(
+            layer_, [&](std::uint32_t bindings, bool reversed) { submission(bindings, reversed); });
     }
 
     void resets() {
         DeviceRig rig(layer_.factory);
-        meter_.measure_after(
-            layer_.device_name, "reset_1000_buffers",
-            [&] {
-                const auto context = rig.create_context();
-                for (int i = 0; i < 1000; ++i) {
-                    (void)rig.allocate(context, 64);
-                }
-            },
-            [&] { rig.reset(); });
-        meter_.measure_after(
-            layer_.device_name, "reset_1000_mixed", [&] { make_mixed(rig); }, [&] { rig.reset(); });
+        measure_resets(meter_, layer_.device_name, rig, make_mixed);
     }
 
   private:
@@ -115,14 +102,12 @@ class DeviceCases {
         submit.program_id = rig.load(context).object_id;
         submit.binding_count = count;
         const std::size_t tail_bytes = bindings.size() * sizeof(wire::Binding);
-        meter_.measure(layer_.device_name,
-                       fmt::format("submit_poll_destroy_{}{}", count, reversed ? "_reversed" : ""),
-                       0, [&] {
-                           std::memcpy(rig.tail<Opcode::submit>(), bindings.data(), tail_bytes);
-                           const auto event = rig.make<Opcode::submit>(submit, tail_bytes);
-                           rig.send<Opcode::poll_event>(event);
-                           rig.send<Opcode::destroy_event>(event);
-                       });
+        meter_.measure(layer_.device_name, submission_name(count, reversed), 0, [&] {
+            std::memcpy(rig.tail<Opcode::submit>(), bindings.data(), tail_bytes);
+            const auto event = rig.make<Opcode::submit>(submit, tail_bytes);
+            rig.send<Opcode::poll_event>(event);
+            rig.send<Opcode::destroy_event>(event);
+        });
     }
 
     static void make_mixed(DeviceRig& rig) {

@@ -11,6 +11,7 @@
 #include "bench/cases/fixture.h"
 #include "bench/cases/full_rig.h"
 #include "bench/cases/meter.h"
+#include "bench/cases/shared_cases.h"
 #include "bench/cases/taken.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/vocabulary.h"
@@ -105,27 +106,13 @@ class FullCases {
     }
 
     void submissions() {
-        for (const std::uint32_t bindings : binding_counts) {
-            if (bindings <= layer_.bindings_max) {
-                submission(bindings, false);
-                submission(bindings, true);
-            }
-        }
+        for_each_submission(
+            layer_, [&](std::uint32_t bindings, bool reversed) { submission(bindings, reversed); });
     }
 
     void resets() {
         FullRig rig(layer_.factory, ring_size, 1);
-        meter_.measure_after(
-            layer_.full_name, "reset_1000_buffers",
-            [&] {
-                const auto context = rig.create_context();
-                for (int i = 0; i < 1000; ++i) {
-                    (void)rig.allocate(context, 64);
-                }
-            },
-            [&] { rig.reset(); });
-        meter_.measure_after(
-            layer_.full_name, "reset_1000_mixed", [&] { make_mixed(rig); }, [&] { rig.reset(); });
+        measure_resets(meter_, layer_.full_name, rig, make_mixed);
     }
 
   private:
@@ -149,18 +136,16 @@ class FullCases {
         }
         const auto queue = rig.create_queue(context);
         const auto program = rig.load(context);
-        meter_.measure(
-            layer_.full_name,
-            fmt::format("submit_poll_destroy_{}{}", count, reversed ? "_reversed" : ""), 0, [&] {
-                const guest::Submission submission{
-                    .queue = queue, .program = program, .bindings = bindings};
-                taken(client.submit(rig.chain(), submission).has_value());
-                auto event = std::move(rig.finish<Opcode::submit>(rig.chain())->event);
-                taken(client.poll_event(rig.chain(), event).has_value());
-                taken(rig.finish<Opcode::poll_event>(rig.chain())->phase == EventPhase::complete);
-                taken(client.release(rig.chain(), event).has_value());
-                (void)rig.finish<Opcode::destroy_event>(rig.chain());
-            });
+        meter_.measure(layer_.full_name, submission_name(count, reversed), 0, [&] {
+            const guest::Submission submission{
+                .queue = queue, .program = program, .bindings = bindings};
+            taken(client.submit(rig.chain(), submission).has_value());
+            auto event = std::move(rig.finish<Opcode::submit>(rig.chain())->event);
+            taken(client.poll_event(rig.chain(), event).has_value());
+            taken(rig.finish<Opcode::poll_event>(rig.chain())->phase == EventPhase::complete);
+            taken(client.release(rig.chain(), event).has_value());
+            (void)rig.finish<Opcode::destroy_event>(rig.chain());
+        });
     }
 
     static void make_mixed(FullRig& rig) {
