@@ -52,6 +52,7 @@ endfunction()
 set(virtaccel_test_options $<$<CONFIG:Debug>:-O0>)
 
 set(virtaccel_freestanding_modules base wire queue guest device backend mock)
+add_custom_target(virtaccel_freestanding_tests)
 
 # virtaccel_module(<name> ...): a library in virtaccel/<name>/ or host/, target virtaccel_<name>.
 function(virtaccel_module name)
@@ -216,6 +217,9 @@ PRIVATE_LIBS;TEST_LIBS")
     virtaccel_add_test(${module} "${test_libraries}" ${arg_TESTS} ${arg_THREADED_TESTS})
     if(VIRTACCEL_THREADED_TESTS_ONLY)
       add_dependencies(virtaccel_threaded_tests ${target}_test)
+    endif()
+    if(TARGET ${target}_test AND module IN_LIST virtaccel_freestanding_modules)
+      add_dependencies(virtaccel_freestanding_tests ${target}_test)
     endif()
   endif()
   virtaccel_add_fuzzers(${module} "${test_libraries}" ${arg_FUZZERS})

@@ -18,18 +18,16 @@ from collections.abc import Iterable, Iterator
 
 import gcov
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from repetitive_tests import REPETITIVE_TESTS
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLOORS = ROOT / "tools" / "coverage" / "floors.json"
 MODULES = ("base", "wire", "queue", "guest", "device", "backend", "mock")
 FLOOR_MIN = 96.0
 STEP = 0.5  # floors are multiples of it, so that a line more or less moves none
 FLOOR_MAX = 99.5  # a race that one run in many does not meet must not fail it
-# Tests that do ten thousand times what others do once: they reach no line that those do not.
-REPETITIVE = (
-    "FrameTest.refuses_every_opcode_that_is_not_assigned",
-    "MemoryTest.stays_flat_over_many_failures",
-    "WearTest.never_issues_an_id_twice_however_often_a_slot_is_used",
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +123,7 @@ def run_tests(build: pathlib.Path) -> None:
     for module in MODULES:
         program = build / "test_bin" / f"virtaccel_{module}_test"
         result = subprocess.run(
-            [str(program), "--gtest_brief=1", f"--gtest_filter=-{':'.join(REPETITIVE)}"],
+            [str(program), "--gtest_brief=1", f"--gtest_filter=-{':'.join(REPETITIVE_TESTS)}"],
             capture_output=True,
             text=True,
             check=False,

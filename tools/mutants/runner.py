@@ -23,24 +23,17 @@ from collections.abc import Iterable
 
 import sites
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tidy"))
+TOOLS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TOOLS), str(TOOLS / "tidy")]
 
+from repetitive_tests import REPETITIVE_TESTS
 from tree import Tree
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = TOOLS.parent
 HEADER = ROOT / "tools" / "mutants" / "mutant.h"
 MODULES = ("wire", "device")
 BUILD_ROUNDS_MAX = 12
 QUICK_TESTS = 8
-# Tests that do ten thousand times what others do once: nothing that they alone would notice is
-# worth their minutes.
-REPETITIVE = frozenset(
-    (
-        "FrameTest.refuses_every_opcode_that_is_not_assigned",
-        "MemoryTest.stays_flat_over_many_failures",
-        "WearTest.never_issues_an_id_twice_however_often_a_slot_is_used",
-    )
-)
 # Of the processor, so that a busy machine kills no mutant; and of the clock, for one that sleeps.
 CPU_S = 10
 CLOCK_S = 300.0
@@ -154,7 +147,7 @@ class Work:
             (executable, name)
             for executable in self._executables()
             for name in list_tests(executable)
-            if name not in REPETITIVE
+            if name not in REPETITIVE_TESTS
         ]
         path = self.folder / "trace.json"
         digest = self._digest()

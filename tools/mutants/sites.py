@@ -11,7 +11,7 @@ import dataclasses
 import pathlib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tidy"))
 
@@ -94,17 +94,23 @@ class Site:
     write: Callable[[int], list[tuple[int, int, str]]]
 
 
-def matching(code: str, at: int) -> int:
-    """The place of the bracket that closes the one at `at`; the end of the text if none does."""
+def partner(code: str, places: Iterable[int], begins: Container[str]) -> int | None:
+    """The place of the bracket that ends what the first of `places` begins, if one does."""
     depth = 0
-    for place in range(at, len(code)):
-        if code[place] in OPENING:
+    for place in places:
+        if code[place] in begins:
             depth += 1
-        elif code[place] in CLOSING:
+        elif code[place] in OPENING or code[place] in CLOSING:
             depth -= 1
             if depth == 0:
                 return place
-    return len(code)
+    return None
+
+
+def matching(code: str, at: int) -> int:
+    """The place of the bracket that closes the one at `at`; the end of the text if none does."""
+    place = partner(code, range(at, len(code)), OPENING)
+    return len(code) if place is None else place
 
 
 def until(code: str, at: int, stops: str) -> int:
@@ -206,16 +212,8 @@ def operand_begin(code: str, at: int) -> int:
 
 
 def opening_of(code: str, at: int) -> int:
-    """The place of the bracket that the one at `at` closes."""
-    depth = 0
-    for place in range(at, -1, -1):
-        if code[place] in CLOSING:
-            depth += 1
-        elif code[place] in OPENING:
-            depth -= 1
-            if depth == 0:
-                return place
-    return 0
+    """The place of the bracket that the one at `at` closes; the beginning if it closes none."""
+    return partner(code, range(at, -1, -1), CLOSING) or 0
 
 
 def operand_end(code: str, at: int) -> tuple[int, set[str]]:
