@@ -13,12 +13,28 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-std::uint32_t bits_of(Fp16 value) {
+template <class Number>
+std::uint32_t bits_of(Number value) {
     return static_cast<std::uint32_t>(value);
 }
 
-std::uint32_t bits_of(Bf16 value) {
-    return static_cast<std::uint32_t>(value);
+// Every number comes back as it went, and so does the middle between two: to the even one.
+template <class Number, class To>
+void expect_narrow_format(std::uint32_t largest, const To& to) {
+    const auto number = [](std::uint32_t bits) {
+        return to_float(Number{static_cast<std::uint8_t>(bits)});
+    };
+    for (std::uint32_t bits = 0; bits <= largest; ++bits) {
+        EXPECT_EQ(bits_of(to(number(bits))), bits);
+        EXPECT_EQ(bits_of(to(number(bits | 0x80U))), bits | 0x80U);
+        if (bits == largest) {
+            break;
+        }
+        const float middle = (number(bits) + number(bits + 1)) / 2;
+        EXPECT_EQ(bits_of(to(middle)), bits + (bits & 1U)) << bits;
+        EXPECT_EQ(bits_of(to(std::nextafter(middle, 0.0F))), bits) << bits;
+        EXPECT_EQ(bits_of(to(std::nextafter(middle, infinity))), bits + 1) << bits;
+    }
 }
 
 TEST(Fp16, means_what_ieee_754_says) {
@@ -74,6 +90,37 @@ TEST(Bf16, is_the_upper_half_of_a_float_rounded_to_even) {
     EXPECT_EQ(bits_of(to_bf16(std::numeric_limits<float>::max())), 0x7f80U);
     EXPECT_EQ(bits_of(to_bf16(-infinity)), 0xff80U);
     EXPECT_TRUE(std::isnan(to_float(to_bf16(std::bit_cast<float>(0x7f800001U)))));
+}
+
+TEST(Fp8E4M3, means_what_ofp8_says) {
+    EXPECT_EQ(to_float(Fp8E4M3{0x38}), 1.0F);
+    EXPECT_EQ(to_float(Fp8E4M3{0xc0}), -2.0F);
+    EXPECT_EQ(to_float(Fp8E4M3{0x7e}), 448.0F);
+    EXPECT_EQ(to_float(Fp8E4M3{0x08}), 0x1p-6F);
+    EXPECT_EQ(to_float(Fp8E4M3{0x01}), 0x1p-9F);
+    EXPECT_TRUE(std::isnan(to_float(Fp8E4M3{0x7f})));
+    EXPECT_TRUE(std::isnan(to_float(Fp8E4M3{0xff})));
+    EXPECT_TRUE(std::signbit(to_float(Fp8E4M3{0x80})));
+    expect_narrow_format<Fp8E4M3>(0x7eU, to_fp8e4m3);
+}
+
+TEST(Fp8E4M3, has_no_infinity_and_is_nan_past_its_largest_number) {
+    EXPECT_EQ(bits_of(to_fp8e4m3(464.0F)), 0x7eU);
+    EXPECT_EQ(bits_of(to_fp8e4m3(464.001F)), 0x7fU);
+    EXPECT_EQ(bits_of(to_fp8e4m3(-infinity)), 0xffU);
+    EXPECT_EQ(bits_of(to_fp8e4m3(std::nanf(""))), 0x7fU);
+}
+
+TEST(Fp8E5M2, is_half_of_a_half) {
+    EXPECT_EQ(to_float(Fp8E5M2{0x3c}), 1.0F);
+    EXPECT_EQ(to_float(Fp8E5M2{0x7b}), 57344.0F);
+    EXPECT_EQ(to_float(Fp8E5M2{0x01}), 0x1p-16F);
+    EXPECT_EQ(to_float(Fp8E5M2{0xfc}), -infinity);
+    EXPECT_TRUE(std::isnan(to_float(Fp8E5M2{0x7d})));
+    expect_narrow_format<Fp8E5M2>(0x7bU, to_fp8e5m2);
+    EXPECT_EQ(bits_of(to_fp8e5m2(61439.9F)), 0x7bU);
+    EXPECT_EQ(bits_of(to_fp8e5m2(61440.0F)), 0x7cU);
+    EXPECT_EQ(bits_of(to_fp8e5m2(std::nanf(""))), 0x7eU);
 }
 
 }  // namespace

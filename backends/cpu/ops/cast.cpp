@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/elements.h"
 #include "backends/cpu/ops/elementwise.h"
 #include "backends/cpu/ops/lower.h"
 #include "virtaccel/lowering/number_formats.h"
@@ -16,12 +17,7 @@ namespace virtaccel::backends::cpu::ops {
 
 namespace {
 
-using lowering::Bf16;
-using lowering::Fp16;
 using tosa::DType;
-
-// A BOOL's byte.
-enum class Bool : std::uint8_t {};
 
 // To nearest, ties to even, and no further than the integer goes. NaN becomes 0.
 template <std::signed_integral To>
