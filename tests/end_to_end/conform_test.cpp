@@ -164,6 +164,19 @@ TEST(Conform, gives_a_program_up_that_never_answers) {
     EXPECT_EQ(count_of(ended.out, "The case is not run: the device has never answered.\n"), 19U);
 }
 
+TEST(Conform, gives_a_program_up_that_stops_answering_again_and_again) {
+    const auto ended =
+        conform({"--case", "VQ-*", "--timeout", "0.1", "--device",
+                 R"(stdio:sh -c 'head -c 8 >/dev/null; printf "\001\0\0\0"; sleep 1000')"});
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(count_of(ended.out, "has not answered within the time limit"), 5U) << ended.out;
+    EXPECT_EQ(count_of(ended.out,
+                       "The case is not run: the program did not answer in the last 5 cases; "
+                       "make it answer those first.\n"),
+              15U)
+        << ended.out;
+}
+
 // One byte of a reply at a time does not buy more time.
 TEST(Conform, gives_a_program_up_that_answers_too_slowly) {
     expect_failure({"--timeout", "0.3", "--case", "VQ-001", "--device",

@@ -4,6 +4,7 @@
 #include <bit>
 #include <csignal>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ constexpr std::uint32_t queue_size_min = 128;
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t pause_between_polls_ns = 100'000;
 constexpr std::uint32_t pauses_per_ms = ns_per_ms / pause_between_polls_ns;
+// After so many cases in a row that ran into the time limit, a program is given up.
+constexpr std::uint32_t silent_cases_max = 5;
 
 OrFailure<BackendSource> find_backend(const std::string& name) {
     BackendChoice choice;
@@ -169,14 +172,30 @@ OrFailure<Suite> loopback_suite(const ConformOptions& options) {
 struct ChildState {
     ChildState(std::vector<std::string> words, const ConformOptions& options)
         : device(std::move(words), config_of(options), options.timeout_ms * ns_per_ms),
-          subject(device_subject(options, "mock", device)) {}
+          subject(device_subject(options, "mock", device)),
+          timeout_ns(options.timeout_ms * ns_per_ms) {}
 
     ChildDevice device;
     conformance::DeviceSubject subject;
+    std::uint64_t timeout_ns = 0;
+    std::uint32_t silent_cases = 0;  // in a row, up to now
 };
 
+// The case, or the sentence about the program that ended it.
+std::expected<CaseResult, std::string> try_on_child(ChildState& state,
+                                                    const conformance::DeviceCase& row) {
+    if (const auto alive = state.device.revive(); !alive) {
+        return std::unexpected{alive.error().message};
+    }
+    CaseResult result = conformance::run_device_case(state.subject, row);
+    if (!state.device.failure().empty()) {
+        return std::unexpected{state.device.failure()};
+    }
+    return result;
+}
+
 // One case on another program's device. What ends the program ends the case as failed; the next one
-// gets a fresh program.
+// gets a fresh program, unless it has been silent too often.
 CaseResult run_on_child(ChildState& state, const conformance::DeviceCase& row) {
     const auto failed = [&row](const std::string& reason) {
         return CaseResult{.name = row.name,
@@ -184,11 +203,17 @@ CaseResult run_on_child(ChildState& state, const conformance::DeviceCase& row) {
                           .outcome = conformance::Outcome::failed,
                           .reason = reason};
     };
-    if (const auto alive = state.device.revive(); !alive) {
-        return failed(alive.error().message);
+    if (state.silent_cases == silent_cases_max) {
+        return failed(
+            fmt::format("The case is not run: the program did not answer in the last "
+                        "{} cases; make it answer those first.",
+                        silent_cases_max));
     }
-    CaseResult result = conformance::run_device_case(state.subject, row);
-    return state.device.failure().empty() ? result : failed(state.device.failure());
+    const std::uint64_t begin_ns = host::now_ns();
+    const auto result = try_on_child(state, row);
+    const bool was_silent = !result && host::now_ns() - begin_ns >= state.timeout_ns;
+    state.silent_cases = was_silent ? state.silent_cases + 1 : 0;
+    return result ? *result : failed(result.error());
 }
 
 OrFailure<Suite> stdio_suite(const ConformOptions& options) {
