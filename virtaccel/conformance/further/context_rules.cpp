@@ -45,11 +45,14 @@ Check tear_down_all(const Direct& direct, const std::vector<Act>& acts) {
     return {};
 }
 
-// Work of every act at once, and each act's own outputs.
+// Work of every act at once, and each act's own outputs. Everything is written before any work
+// begins: acts may share what they read.
 Check run_together(const Direct& direct, const std::vector<Act>& acts) {
     std::vector<EventHandle> events;
     for (const Act& act : acts) {
         VIRTACCEL_TRY(direct.fill(act));
+    }
+    for (const Act& act : acts) {
         VIRTACCEL_TRY_ASSIGN(const EventHandle event, direct.submit(act));
         events.push_back(event);
     }
