@@ -92,6 +92,15 @@ TEST(DeviceMake, refuses_options_out_of_their_ranges) {
     EXPECT_EQ(nothing.error(), Unfit::no_backend);
 }
 
+TEST(DeviceMake, leaves_each_part_of_the_budget_to_the_host) {
+    EXPECT_EQ(why_not([](auto&, auto& options) { options.policy = {.buffer_bytes_max = 1}; }),
+              Unfit::policy_is_zero);
+    EXPECT_EQ(
+        why_not([](auto&, auto& options) { options.policy = {.program_resident_bytes_max = 1}; }),
+        Unfit::policy_is_zero);
+    EXPECT_EQ(Options{}.first_serial, 1U) << "whoever does not say starts at the beginning";
+}
+
 TEST(DeviceMake, explains_each_refusal_in_a_sentence_of_its_own) {
     std::set<std::string_view> sentences;
     for (int reason = 0; reason <= static_cast<int>(Unfit::bindings_over_limit); ++reason) {

@@ -135,6 +135,26 @@ TEST_F(MemoryTest, is_refused_at_any_point_of_a_life_without_harm) {
     remake(default_options());
 }
 
+TEST_F(MemoryTest, for_a_load_that_waits_may_be_refused_and_comes_back) {
+    tap_in_use = true;
+    auto options = default_options();
+    options.deferred_loads_max = 4;
+    remake(options);
+    auto load = request<Opcode::load_program>(artifact(context()), artifact_bytes());
+    const auto before = tap.live_bytes;
+    for (const std::int64_t n : {0, 1}) {
+        tap.until_refusal = n;
+        EXPECT_TRUE(send(load).refuses(Status::out_of_memory)) << n;
+        EXPECT_EQ(tap.live_bytes, before) << n;
+    }
+    EXPECT_TRUE(send(load).deferred);
+    EXPECT_GT(tap.live_bytes, before);
+    EXPECT_TRUE(static_cast<bool>(device().take_load())) << "and dropped at once";
+    EXPECT_EQ(tap.live_bytes, before);
+    tap_in_use = false;
+    remake(default_options());
+}
+
 TEST_F(MemoryTest, for_the_device_itself_may_be_refused_at_any_point) {
     for (std::int64_t n = 0;; ++n) {
         tap.until_refusal = n;

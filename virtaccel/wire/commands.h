@@ -212,6 +212,12 @@ inline constexpr auto row_by_bits = [] {
     return detail::row_by_bits[((opcode >> 8U) * 4U) + (opcode & 3U)];
 }
 
+static_assert(std::apply(
+    [index = std::size_t{0}](const auto&... row) mutable {
+        return ((command_index(static_cast<std::uint16_t>(row.opcode)) == index++) && ...);
+    },
+    commands));
+
 // The protocol's name of `opcode`, or "UNKNOWN".
 [[nodiscard]] constexpr std::string_view opcode_name(std::uint16_t opcode) {
     constexpr auto names =
