@@ -36,6 +36,23 @@ testing::Verdict whole_way(std::span<const std::byte> bytes) {
     return testing::verdict_of(analyze(*graph));
 }
 
+// What becomes of a file whose one block has `op` so many times.
+testing::Verdict verdict_on_many(flatbuffers::FlatBufferBuilder& builder,
+                                 flatbuffers::Offset<flatbuffers::String> name,
+                                 flatbuffers::Offset<::tosa::TosaOperator> op, std::size_t count) {
+    namespace fb = ::tosa;
+    const auto operators = builder.CreateVector(std::vector(count, op));
+    const auto block = fb::CreateTosaBasicBlock(builder, name, operators);
+    const auto blocks = builder.CreateVector(std::vector(1, block));
+    const auto region = fb::CreateTosaRegion(builder, name, blocks);
+    const auto regions = builder.CreateVector(std::vector(1, region));
+    builder.Finish(
+        fb::CreateTosaGraph(builder, fb::CreateVersion(builder, 1, 0, 0, false), regions),
+        fb::TosaGraphIdentifier());
+    const auto bytes = std::as_bytes(std::span{builder.GetBufferPointer(), builder.GetSize()});
+    return testing::verify_verdict(std::vector<std::byte>{bytes.begin(), bytes.end()});
+}
+
 TEST(Hostile, truncated_files_are_refused_at_every_length) {
     const std::vector<std::byte> whole = testing::small_network().finish().value();
     for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -92,17 +109,7 @@ TEST(Hostile, shared_lists_do_not_multiply) {
     const auto attribute = fb::CreateAddAttribute(builder).Union();
     const auto op = fb::CreateTosaOperator(builder, fb::Op::ADD, fb::Attribute::AddAttribute,
                                            attribute, names, names);
-    const auto operators = builder.CreateVector(std::vector(count, op));
-    const auto block = fb::CreateTosaBasicBlock(builder, name, operators);
-    const auto blocks = builder.CreateVector(std::vector(1, block));
-    const auto region = fb::CreateTosaRegion(builder, name, blocks);
-    const auto regions = builder.CreateVector(std::vector(1, region));
-    builder.Finish(
-        fb::CreateTosaGraph(builder, fb::CreateVersion(builder, 1, 0, 0, false), regions),
-        fb::TosaGraphIdentifier());
-    const auto bytes = std::as_bytes(std::span{builder.GetBufferPointer(), builder.GetSize()});
-    const std::vector<std::byte> aligned{bytes.begin(), bytes.end()};
-    const testing::Verdict verdict = testing::verify_verdict(aligned);
+    const testing::Verdict verdict = verdict_on_many(builder, name, op, count);
     EXPECT_TRUE(verdict.says(Status::resource_limit, "(60000) inputs at one operator")) << verdict;
 }
 
@@ -114,17 +121,7 @@ TEST(Hostile, shared_operators_are_counted_as_often_as_they_are_met) {
     const auto attribute = fb::CreateConcatAttribute(builder, 0).Union();
     const auto op = fb::CreateTosaOperator(builder, fb::Op::CONCAT, fb::Attribute::ConcatAttribute,
                                            attribute, names);
-    const auto operators = builder.CreateVector(std::vector(60000, op));
-    const auto block = fb::CreateTosaBasicBlock(builder, name, operators);
-    const auto blocks = builder.CreateVector(std::vector(1, block));
-    const auto region = fb::CreateTosaRegion(builder, name, blocks);
-    const auto regions = builder.CreateVector(std::vector(1, region));
-    builder.Finish(
-        fb::CreateTosaGraph(builder, fb::CreateVersion(builder, 1, 0, 0, false), regions),
-        fb::TosaGraphIdentifier());
-    const auto bytes = std::as_bytes(std::span{builder.GetBufferPointer(), builder.GetSize()});
-    const std::vector<std::byte> aligned{bytes.begin(), bytes.end()};
-    const testing::Verdict verdict = testing::verify_verdict(aligned);
+    const testing::Verdict verdict = verdict_on_many(builder, name, op, 60000);
     EXPECT_TRUE(verdict.says(Status::resource_limit, "operands; at most 262144")) << verdict;
 }
 

@@ -34,7 +34,7 @@ wire::Config usual_config() {
     return config;
 }
 
-// All of it, or where it went wrong. A event that stays pending is no fault of the device's.
+// All of it, or where it went wrong. An event that stays pending is no fault of the device's.
 guest::Outcome<void> copy_through(guest::Session& session, World& world, Probe& probe) {
     VIRTACCEL_TRY_ASSIGN(auto context, session.create_context());
     const auto artifact = mock::encode({.operation = mock::Operation::copy, .second_slot = 1});
