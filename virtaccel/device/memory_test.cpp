@@ -141,6 +141,8 @@ TEST_F(MemoryTest, for_a_load_that_waits_may_be_refused_and_comes_back) {
     options.deferred_loads_max = 4;
     remake(options);
     auto load = request<Opcode::load_program>(artifact(context()), artifact_bytes());
+    EXPECT_TRUE(send(load).deferred) << "it brings the first slab of programs, which stays";
+    EXPECT_TRUE(static_cast<bool>(device().take_load()));
     const auto before = tap.live_bytes;
     for (const std::int64_t n : {0, 1}) {
         tap.until_refusal = n;
