@@ -139,6 +139,7 @@ TEST_F(EndpointTest, chooses_a_namespace_where_the_transport_names_none) {
     for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(endpoint->reset(), ResetAnswer::reused);
     }
+    EXPECT_EQ(endpoint->reset(10), ResetAnswer::refused) << "they follow each other";
     EXPECT_EQ(endpoint->reset(~std::uint64_t{0}), ResetAnswer::reused);
     EXPECT_EQ(endpoint->reset(), ResetAnswer::reused) << "never zero";
     EXPECT_EQ(endpoint->reset(1), ResetAnswer::refused) << "it is the first again";

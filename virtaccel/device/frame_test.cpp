@@ -222,6 +222,9 @@ class CutTest : public PopulatedRig {
                                 request.bytes.begin() + static_cast<std::ptrdiff_t>(request.size));
         const auto whole = serve_cut(bytes, {}, 128);
         EXPECT_GE(whole.size(), 16U);
+        for (const std::size_t piece_bytes : {8U, 15U, 16U, 17U, 20U, 23U, 24U}) {
+            EXPECT_EQ(serve_cut(bytes, {}, piece_bytes), whole) << piece_bytes;
+        }
         for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
             EXPECT_EQ(serve_cut(bytes, {cut}, 1), whole);
             EXPECT_EQ(serve_cut(bytes, {cut}, 3), whole);

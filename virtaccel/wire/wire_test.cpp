@@ -324,6 +324,11 @@ TEST(ReadBuffer, fills_a_response_to_the_last_byte_and_no_further) {
     EXPECT_EQ(validate(record, Around{.limits = narrow}), Status::resource_limit);
 }
 
+TEST(Records, without_a_check_are_right) {
+    const FrameLimits limits;
+    EXPECT_EQ(first_failure(Config{}, Around{.limits = limits}, std::tuple{}), Status::ok);
+}
+
 TEST(Commands, are_found_by_opcode_and_by_nothing_else) {
     std::size_t found = 0;
     for (std::uint32_t opcode = 0; opcode <= 0xffff; ++opcode) {
