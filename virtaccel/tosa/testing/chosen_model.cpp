@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -26,6 +27,8 @@ using Dims32 = std::vector<std::int32_t>;
 
 constexpr std::uint32_t operators_max = 6;
 constexpr std::uint32_t operands_max = 5;
+// A larger operand is an input: shapes grow from operator to operator.
+constexpr std::uint64_t constant_bytes_max = 1U << 16U;
 
 class Author {
   public:
@@ -90,14 +93,12 @@ class Author {
         }
         const Dims32 shape = shape_for(row.op, before, i);
         const bool constant = (row.constant_inputs >> i & 1U) != 0 || choices_.one_in(3);
-        if (!constant) {
+        const auto elements = element_count(shape);
+        const auto size = elements ? byte_count(dtype, *elements) : std::nullopt;
+        if (!constant || !size || *size > constant_bytes_max) {
             return builder_.input("in_" + std::to_string(inputs_++), dtype, shape);
         }
-        std::uint64_t elements = 1;
-        for (const std::int32_t dim : shape) {
-            elements *= static_cast<std::uint64_t>(dim);
-        }
-        std::vector<std::byte> bytes(byte_count(dtype, elements).value_or(0));
+        std::vector<std::byte> bytes(static_cast<std::size_t>(*size));
         if (choices_.one_in(2)) {
             for (std::byte& byte : bytes) {
                 byte = static_cast<std::byte>(choices_.byte());
