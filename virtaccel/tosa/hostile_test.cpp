@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <flatbuffers/buffer.h>
 #include <flatbuffers/flatbuffer_builder.h>
+#include <flatbuffers/string.h>
 #include <gtest/gtest.h>
 #include <tosa_generated.h>
 
