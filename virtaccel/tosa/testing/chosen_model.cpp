@@ -27,7 +27,9 @@ using Dims32 = std::vector<std::int32_t>;
 
 constexpr std::uint32_t operators_max = 6;
 constexpr std::uint32_t operands_max = 5;
-// A larger operand is an input: shapes grow from operator to operator.
+// Shapes grow from operator to operator: what is larger is an output at most, and a larger constant
+// is an input.
+constexpr std::uint64_t operand_elements_max = 1U << 20U;
 constexpr std::uint64_t constant_bytes_max = 1U << 16U;
 
 class Author {
@@ -86,7 +88,7 @@ class Author {
         }
         if (i == 0) {
             for (const Value value : values_ | std::views::reverse) {
-                if (builder_.tensor(value).dtype == dtype && !choices_.one_in(4)) {
+                if (can_be_operand(value, dtype) && !choices_.one_in(4)) {
                     return value;
                 }
             }
@@ -105,6 +107,13 @@ class Author {
             }
         }
         return builder_.constant(dtype, shape, bytes);
+    }
+
+    [[nodiscard]] bool can_be_operand(Value value, DType dtype) const {
+        const auto& tensor = builder_.tensor(value);
+        return tensor.dtype == dtype &&
+               element_count(tensor.shape).value_or(operand_elements_max + 1) <=
+                   operand_elements_max;
     }
 
     std::int32_t dim() { return static_cast<std::int32_t>(1 + choices_.below(4)); }
