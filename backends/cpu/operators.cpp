@@ -27,19 +27,8 @@ constexpr std::uint64_t sentences_max = 64;
 
 constexpr Types fp32[] = {{DType::fp32, DType::fp32}};
 constexpr Types fp32_and_int32[] = {{DType::fp32, DType::fp32}, {DType::int32, DType::int32}};
-constexpr Types comparisons[] = {{DType::fp32, DType::boolean}, {DType::int32, DType::boolean}};
 constexpr Types resizes[] = {
     {DType::fp32, DType::fp32}, {DType::int8, DType::int8}, {DType::int8, DType::int32}};
-constexpr Types casts[] = {
-    {DType::fp16, DType::fp32},     {DType::bf16, DType::fp32},    {DType::fp32, DType::fp16},
-    {DType::fp32, DType::bf16},     {DType::fp32, DType::int8},    {DType::fp32, DType::int16},
-    {DType::fp32, DType::int32},    {DType::int8, DType::fp32},    {DType::int16, DType::fp32},
-    {DType::int32, DType::fp32},    {DType::boolean, DType::int8}, {DType::boolean, DType::int16},
-    {DType::boolean, DType::int32}, {DType::int8, DType::boolean}, {DType::int16, DType::boolean},
-    {DType::int32, DType::boolean}, {DType::int8, DType::int16},   {DType::int8, DType::int32},
-    {DType::int16, DType::int8},    {DType::int16, DType::int32},  {DType::int32, DType::int8},
-    {DType::int32, DType::int16},
-};
 
 // Elements that lie byte by byte in memory.
 std::string_view whole_bytes(const Candidate& candidate) {
@@ -78,24 +67,45 @@ std::string_view wide_output(const Candidate& candidate) {
 
 // In the order of the operators' names.
 constexpr OperatorSupport rows[] = {
-    {Op::add, fp32_and_int32, nullptr, ops::lower_add},
+    {Op::abs, {}, nullptr, ops::lower_abs},
+    {Op::add, {}, nullptr, ops::lower_add},
+    {Op::arithmetic_right_shift, {}, nullptr, ops::lower_arithmetic_right_shift},
     {Op::avg_pool2d, fp32, nullptr, ops::lower_avg_pool2d},
-    {Op::cast, casts, nullptr, ops::lower_cast},
-    {Op::clamp, fp32, nullptr, ops::lower_clamp},
+    {Op::bitwise_and, {}, nullptr, ops::lower_bitwise_and},
+    {Op::bitwise_not, {}, nullptr, ops::lower_bitwise_not},
+    {Op::bitwise_or, {}, nullptr, ops::lower_bitwise_or},
+    {Op::bitwise_xor, {}, nullptr, ops::lower_bitwise_xor},
+    {Op::cast, {}, nullptr, ops::lower_cast},
+    {Op::ceil, {}, nullptr, ops::lower_ceil},
+    {Op::clamp, {}, nullptr, ops::lower_clamp},
+    {Op::clz, {}, nullptr, ops::lower_clz},
     {Op::concat, {}, whole_bytes, ops::lower_concat},
     {Op::constant, {}, nullptr, ops::lower_nothing},
     {Op::const_shape, {}, nullptr, ops::lower_nothing},
     {Op::conv2d, fp32, known_weights, ops::lower_conv2d},
+    {Op::cos, {}, nullptr, ops::lower_cos},
     {Op::depthwise_conv2d, fp32, known_weights, ops::lower_depthwise_conv2d},
-    {Op::equal, comparisons, nullptr, ops::lower_equal},
-    {Op::greater, comparisons, nullptr, ops::lower_greater},
-    {Op::greater_equal, comparisons, nullptr, ops::lower_greater_equal},
+    {Op::equal, {}, nullptr, ops::lower_equal},
+    {Op::erf, {}, nullptr, ops::lower_erf},
+    {Op::exp, {}, nullptr, ops::lower_exp},
+    {Op::floor, {}, nullptr, ops::lower_floor},
+    {Op::greater, {}, nullptr, ops::lower_greater},
+    {Op::greater_equal, {}, nullptr, ops::lower_greater_equal},
     {Op::identity, {}, nullptr, ops::lower_identity},
+    {Op::intdiv, {}, nullptr, ops::lower_intdiv},
+    {Op::log, {}, nullptr, ops::lower_log},
+    {Op::logical_and, {}, nullptr, ops::lower_logical_and},
+    {Op::logical_left_shift, {}, nullptr, ops::lower_logical_left_shift},
+    {Op::logical_not, {}, nullptr, ops::lower_logical_not},
+    {Op::logical_or, {}, nullptr, ops::lower_logical_or},
+    {Op::logical_right_shift, {}, nullptr, ops::lower_logical_right_shift},
+    {Op::logical_xor, {}, nullptr, ops::lower_logical_xor},
     {Op::matmul, fp32, nullptr, ops::lower_matmul},
     {Op::max_pool2d, fp32, nullptr, ops::lower_max_pool2d},
-    {Op::maximum, fp32_and_int32, nullptr, ops::lower_maximum},
-    {Op::minimum, fp32_and_int32, nullptr, ops::lower_minimum},
-    {Op::mul, fp32_and_int32, known_from<2>, ops::lower_mul},
+    {Op::maximum, {}, nullptr, ops::lower_maximum},
+    {Op::minimum, {}, nullptr, ops::lower_minimum},
+    {Op::mul, {}, nullptr, ops::lower_mul},
+    {Op::negate, {}, nullptr, ops::lower_negate},
     {Op::pad,
      {},
      [](const Candidate& candidate) {
@@ -103,12 +113,18 @@ constexpr OperatorSupport rows[] = {
          return against.empty() ? known_from<1>(candidate) : against;
      },
      ops::lower_pad},
+    {Op::pow, {}, nullptr, ops::lower_pow},
+    {Op::reciprocal, {}, nullptr, ops::lower_reciprocal},
     {Op::reduce_sum, fp32_and_int32, nullptr, ops::lower_reduce_sum},
     {Op::reshape, {}, known_from<1>, ops::lower_identity},
     {Op::resize, resizes, wide_output, ops::lower_resize},
-    {Op::select, {}, whole_bytes, ops::lower_select},
-    {Op::sigmoid, fp32, nullptr, ops::lower_sigmoid},
-    {Op::sub, fp32_and_int32, nullptr, ops::lower_sub},
+    {Op::rsqrt, {}, nullptr, ops::lower_rsqrt},
+    {Op::select, {}, nullptr, ops::lower_select},
+    {Op::sigmoid, {}, nullptr, ops::lower_sigmoid},
+    {Op::sin, {}, nullptr, ops::lower_sin},
+    {Op::sub, {}, nullptr, ops::lower_sub},
+    {Op::table, {}, nullptr, ops::lower_table},
+    {Op::tanh, {}, nullptr, ops::lower_tanh},
     {Op::transpose, {}, whole_bytes, ops::lower_transpose},
 };
 

@@ -1,4 +1,4 @@
-// Elementwise operators of two inputs. Integers wrap around as the specification's do.
+// Elementwise operators of two numbers. Integers wrap around as the specification's do.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -14,15 +14,15 @@ namespace virtaccel::backends::cpu::ops {
 
 namespace {
 
-std::int32_t wrapped(std::int64_t value) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
+std::int32_t wrapped(std::uint32_t value) {
+    return static_cast<std::int32_t>(value);
 }
 
 struct Add {
     float operator()(float a, float b) const { return a + b; }
 
     std::int32_t operator()(std::int32_t a, std::int32_t b) const {
-        return wrapped(std::int64_t{a} + b);
+        return wrapped(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
     }
 };
 
@@ -30,20 +30,26 @@ struct Subtract {
     float operator()(float a, float b) const { return a - b; }
 
     std::int32_t operator()(std::int32_t a, std::int32_t b) const {
-        return wrapped(std::int64_t{a} - b);
+        return wrapped(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
     }
 };
 
-// With a shift, the product is rounded to nearest, halves up.
 struct Multiply {
-    std::uint32_t shift = 0;
-
     float operator()(float a, float b) const { return a * b; }
 
     std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+        return wrapped(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
+    }
+};
+
+// Rounds the shifted product to nearest, halves up. Of a shift that there is not, the low bits
+// count.
+struct MultiplyAndShift {
+    std::int32_t operator()(std::int32_t a, std::int32_t b, std::int8_t bits) const {
         const std::int64_t product = std::int64_t{a} * b;
-        return wrapped(shift == 0 ? product
-                                  : (product + (std::int64_t{1} << (shift - 1U))) >> shift);
+        const auto shift = static_cast<std::uint32_t>(bits) & 63U;
+        const std::int64_t shifted = shift == 0 ? product : ((product >> (shift - 1U)) + 1) >> 1U;
+        return static_cast<std::int32_t>(shifted);
     }
 };
 
@@ -78,7 +84,7 @@ struct MinimumNumber {
 };
 
 bool is_float(const Lowering& lowering, const tosa::Operator& op) {
-    return lowering.tensor(op.inputs[0]).dtype == tosa::DType::fp32;
+    return lowering.tensor(op.inputs[0]).dtype != tosa::DType::int32;
 }
 
 template <class Function>
@@ -103,6 +109,12 @@ bool ignores_nan(const tosa::Operator& op) {
     return op.as<tosa::NanAttribute>().nan_mode == tosa::NanMode::ignore;
 }
 
+// Only a product of INT32 is shifted.
+bool shifts(const Lowering& lowering, const tosa::Operator& op) {
+    return !is_float(lowering, op) &&
+           !(lowering.is_known(op.inputs[2]) && lowering.known<std::int8_t>(op.inputs[2])[0] == 0);
+}
+
 }  // namespace
 
 void lower_add(Lowering& lowering, const tosa::Operator& op) {
@@ -114,8 +126,26 @@ void lower_sub(Lowering& lowering, const tosa::Operator& op) {
 }
 
 void lower_mul(Lowering& lowering, const tosa::Operator& op) {
-    const auto shift = lowering.known<std::int8_t>(op.inputs[2])[0];
-    lower_arithmetic(lowering, op, Multiply{.shift = static_cast<std::uint32_t>(shift)});
+    switch (lowering.tensor(op.inputs[0]).dtype) {
+        case tosa::DType::int8:
+            emit_elementwise<std::int32_t, std::int8_t, std::int8_t>(lowering, op, Multiply{});
+            break;
+        case tosa::DType::int16:
+            emit_elementwise<std::int32_t, std::int16_t, std::int16_t>(lowering, op, Multiply{});
+            break;
+        default:
+            if (shifts(lowering, op)) {
+                emit_elementwise<std::int32_t, std::int32_t, std::int32_t, OneElement<std::int8_t>>(
+                    lowering, op, MultiplyAndShift{});
+            } else {
+                lower_arithmetic(lowering, op, Multiply{});
+            }
+    }
+}
+
+void lower_pow(Lowering& lowering, const tosa::Operator& op) {
+    emit_elementwise<float, float, float>(lowering, op,
+                                          [](float a, float b) { return std::pow(a, b); });
 }
 
 void lower_maximum(Lowering& lowering, const tosa::Operator& op) {

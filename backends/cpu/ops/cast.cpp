@@ -1,15 +1,17 @@
-// CAST between types that the table names.
+// CAST. Loops are between integers, truth values and float; the elementwise step takes the narrower
+// floating-point types to float and back.
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <iterator>
 #include <limits>
-#include <type_traits>
 
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/elements.h"
 #include "backends/cpu/ops/elementwise.h"
 #include "backends/cpu/ops/lower.h"
-#include "virtaccel/lowering/number_formats.h"
+#include "backends/cpu/ops/narrow_floats.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/types.h"
 
@@ -41,17 +43,25 @@ struct Cast {
             return value != 0 ? Bool{1} : Bool{0};
         } else if constexpr (std::same_as<From, Bool>) {
             return value != Bool{0} ? To{1} : To{0};
-        } else if constexpr (std::same_as<To, Fp16>) {
-            return lowering::to_fp16(value);
-        } else if constexpr (std::same_as<To, Bf16>) {
-            return lowering::to_bf16(value);
-        } else if constexpr (std::is_enum_v<From>) {
-            return lowering::to_float(value);
-        } else if constexpr (std::same_as<From, float>) {
+        } else if constexpr (std::same_as<From, float> && std::signed_integral<To>) {
             return to_integer<To>(value);
         } else {
             return static_cast<To>(value);  // integers keep their low bits
         }
+    }
+};
+
+// Float has less digits than INT32. Rounded there and then once more to BF16, some numbers would be
+// off, so the digits that float has no room for are kept as one that is set if any of them is.
+struct CastForBf16 {
+    float operator()(std::int32_t value) const {
+        constexpr std::int32_t excess = 0x1ff;
+        constexpr std::int32_t exact = std::int32_t{1} << 24U;
+        if (value >= -exact && value <= exact) {
+            return static_cast<float>(value);
+        }
+        const std::int32_t any = (value & excess) != 0 ? 0x100 : 0;
+        return static_cast<float>((value & ~excess) | any);
     }
 };
 
@@ -66,41 +76,46 @@ void lower(Lowering& lowering, const tosa::Operator& op) {
     emit_elementwise<To, From>(lowering, op, Cast<To, From>{});
 }
 
+// By what the loops see.
 constexpr Row rows[] = {
-    {DType::fp16, DType::fp32, lower<float, Fp16>},
-    {DType::bf16, DType::fp32, lower<float, Bf16>},
-    {DType::fp32, DType::fp16, lower<Fp16, float>},
-    {DType::fp32, DType::bf16, lower<Bf16, float>},
-    {DType::fp32, DType::int8, lower<std::int8_t, float>},
-    {DType::fp32, DType::int16, lower<std::int16_t, float>},
-    {DType::fp32, DType::int32, lower<std::int32_t, float>},
-    {DType::int8, DType::fp32, lower<float, std::int8_t>},
-    {DType::int16, DType::fp32, lower<float, std::int16_t>},
-    {DType::int32, DType::fp32, lower<float, std::int32_t>},
     {DType::boolean, DType::int8, lower<std::int8_t, Bool>},
     {DType::boolean, DType::int16, lower<std::int16_t, Bool>},
     {DType::boolean, DType::int32, lower<std::int32_t, Bool>},
     {DType::int8, DType::boolean, lower<Bool, std::int8_t>},
-    {DType::int16, DType::boolean, lower<Bool, std::int16_t>},
-    {DType::int32, DType::boolean, lower<Bool, std::int32_t>},
     {DType::int8, DType::int16, lower<std::int16_t, std::int8_t>},
     {DType::int8, DType::int32, lower<std::int32_t, std::int8_t>},
+    {DType::int8, DType::fp32, lower<float, std::int8_t>},
+    {DType::int16, DType::boolean, lower<Bool, std::int16_t>},
     {DType::int16, DType::int8, lower<std::int8_t, std::int16_t>},
     {DType::int16, DType::int32, lower<std::int32_t, std::int16_t>},
+    {DType::int16, DType::fp32, lower<float, std::int16_t>},
+    {DType::int32, DType::boolean, lower<Bool, std::int32_t>},
     {DType::int32, DType::int8, lower<std::int8_t, std::int32_t>},
     {DType::int32, DType::int16, lower<std::int16_t, std::int32_t>},
+    {DType::int32, DType::fp32, lower<float, std::int32_t>},
+    {DType::fp32, DType::int8, lower<std::int8_t, float>},
+    {DType::fp32, DType::int16, lower<std::int16_t, float>},
+    {DType::fp32, DType::int32, lower<std::int32_t, float>},
+    {DType::fp32, DType::fp32, lower<float, float>},
 };
+
+DType seen_type(DType dtype) {
+    return narrow_float_of(dtype) != nullptr ? DType::fp32 : dtype;
+}
 
 }  // namespace
 
 void lower_cast(Lowering& lowering, const tosa::Operator& op) {
     const DType from = lowering.tensor(op.inputs[0]).dtype;
     const DType to = lowering.tensor(op.outputs[0]).dtype;
-    for (const Row& row : rows) {
-        if (row.from == from && row.to == to) {
-            row.lower(lowering, op);
-            return;
-        }
+    if (from == DType::int32 && to == DType::bf16) {
+        return emit_elementwise<float, std::int32_t>(lowering, op, CastForBf16{});
+    }
+    const auto* const row = std::ranges::find_if(rows, [&](const Row& one) {
+        return one.from == seen_type(from) && one.to == seen_type(to);
+    });
+    if (row != std::end(rows)) {
+        row->lower(lowering, op);
     }
 }
 

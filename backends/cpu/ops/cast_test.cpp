@@ -101,6 +101,55 @@ TEST(Cast, between_floats_rounds_to_even) {
               (std::vector<std::uint16_t>{0x3f80, 0x3f82}));
 }
 
+// Integers and floats go to and from the narrow types as they do to and from float.
+TEST(Cast, of_narrow_floats_is_that_of_the_floats_they_are) {
+    const std::vector<std::int32_t> integers{0, -5, 127, 3000, -70000};
+    EXPECT_EQ((cast<std::uint16_t>(DType::int32, DType::fp16, integers)),
+              (std::vector<std::uint16_t>{0, 0xc500, 0x57f0, 0x69dc, 0xfc00}));
+    EXPECT_EQ((cast<std::uint16_t>(DType::int32, DType::bf16, integers)),
+              (std::vector<std::uint16_t>{0, 0xc0a0, 0x42fe, 0x453c, 0xc789}));
+    const std::vector<std::uint16_t> halves{0x3e00, 0xc100, 0x7c00, 0x7e00};  // 1.5, -2.5, inf, NaN
+    EXPECT_EQ((cast<std::int8_t>(DType::fp16, DType::int8, halves)),
+              (std::vector<std::int8_t>{2, -2, 127, 0}));
+    EXPECT_EQ((cast<std::int16_t>(DType::fp16, DType::int16, halves)),
+              (std::vector<std::int16_t>{2, -2, 32767, 0}));
+    EXPECT_EQ(
+        (cast<std::int32_t>(DType::bf16, DType::int32, std::vector<std::uint16_t>{0x3fc0, 0xff80})),
+        (std::vector<std::int32_t>{2, std::numeric_limits<std::int32_t>::min()}));
+    EXPECT_EQ((cast<std::uint16_t>(DType::int8, DType::bf16, std::vector<std::int8_t>{-128})),
+              (std::vector<std::uint16_t>{0xc300}));
+    EXPECT_EQ((cast<std::uint16_t>(DType::int16, DType::fp16, std::vector<std::int16_t>{2049})),
+              (std::vector<std::uint16_t>{0x6800}));
+}
+
+TEST(Cast, to_and_from_fp8_rounds_to_even) {
+    const std::vector<float> x{1.0F, 1.0625F, 1.1875F, 448.0F, 1e9F, -0x1p-9F};
+    EXPECT_EQ((cast<std::uint8_t>(DType::fp32, DType::fp8e4m3, x)),
+              (std::vector<std::uint8_t>{0x38, 0x38, 0x3a, 0x7e, 0x7f, 0x81}));
+    EXPECT_EQ((cast<std::uint8_t>(DType::fp32, DType::fp8e5m2, x)),
+              (std::vector<std::uint8_t>{0x3c, 0x3c, 0x3d, 0x5f, 0x7c, 0x98}));
+    EXPECT_EQ((cast<std::uint8_t>(DType::fp16, DType::fp8e4m3,
+                                  std::vector<std::uint16_t>{0x3c00, 0xbc40})),
+              (std::vector<std::uint8_t>{0x38, 0xb8}));
+    EXPECT_EQ((cast<std::uint8_t>(DType::bf16, DType::fp8e5m2, std::vector<std::uint16_t>{0x3f80})),
+              (std::vector<std::uint8_t>{0x3c}));
+    EXPECT_EQ((cast<float>(DType::fp8e4m3, DType::fp32, std::vector<std::uint8_t>{0x7e, 0x01})),
+              (std::vector<float>{448.0F, 0x1p-9F}));
+    EXPECT_EQ((cast<std::uint16_t>(DType::fp8e5m2, DType::fp16, std::vector<std::uint8_t>{0xbc})),
+              (std::vector<std::uint16_t>{0xbc00}));
+    EXPECT_EQ((cast<std::uint16_t>(DType::fp8e4m3, DType::bf16, std::vector<std::uint8_t>{0x38})),
+              (std::vector<std::uint16_t>{0x3f80}));
+}
+
+// One above and one below the middle between two numbers of BF16, which float cannot tell from it.
+TEST(Cast, of_int32_to_bf16_rounds_once) {
+    EXPECT_EQ((cast<std::uint16_t>(
+                  DType::int32, DType::bf16,
+                  std::vector<std::int32_t>{0x40400001, 0x40400000, 0x40bfffff, 0x40c00000,
+                                            -0x40400001, -0x40400000, -0x40bfffff})),
+              (std::vector<std::uint16_t>{0x4e81, 0x4e80, 0x4e81, 0x4e82, 0xce81, 0xce80, 0xce81}));
+}
+
 }  // namespace
 
 }  // namespace virtaccel::backends::cpu::ops

@@ -96,6 +96,40 @@ TEST(Mul, of_integers_rounds_its_shift_half_up) {
               (std::vector<std::int32_t>{-1, 0, 1, 2}));
 }
 
+TEST(Mul, of_integers_may_be_told_its_shift_at_run_time) {
+    for (const int shift : {0, 1, 62, 63}) {
+        tosa::Builder builder;
+        const Value a = builder.input("a", DType::int32, {2, 2});
+        const Value b = builder.input("b", DType::int32, {1, 2});
+        const Value c = builder.input("shift", DType::int8, {1});
+        builder.output(builder.op(Op::mul, {a, b, c}), "y");
+        constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+        ModelRun run{builder};
+        run.input({-3, 5, least, least}).input({1, least});
+        run.input(std::vector{static_cast<std::int8_t>(shift)});
+        const std::vector<std::int32_t> got = run.output<std::int32_t>();
+        if (shift < 2) {
+            EXPECT_EQ(got[0], shift == 0 ? -3 : -1);
+        } else {
+            EXPECT_EQ(got, (std::vector<std::int32_t>{0, 0, 0, 1}));
+        }
+    }
+}
+
+TEST(Mul, of_small_integers_fits_int32) {
+    tosa::Builder builder;
+    const Value a = builder.input("a", DType::int8, {3});
+    const Value b = builder.input("b", DType::int16, {3});
+    const Value none = builder.zeros(DType::int8, {1});
+    builder.output(builder.op(Op::mul, {a, a, none}), "a_squared");
+    builder.output(builder.op(Op::mul, {b, b, none}), "b_squared");
+    ModelRun run{builder};
+    run.input(std::vector<std::int8_t>{-128, 3, 127});
+    run.input(std::vector<std::int16_t>{-32768, -3, 32767}).run();
+    EXPECT_EQ(run.slot<std::int32_t>(2), (std::vector<std::int32_t>{16384, 9, 16129}));
+    EXPECT_EQ(run.slot<std::int32_t>(3), (std::vector<std::int32_t>{1073741824, 9, 1073676289}));
+}
+
 TEST(Mul, of_floats_is_a_product) {
     tosa::Builder builder;
     const Value x = builder.input("x", DType::fp32, {3});

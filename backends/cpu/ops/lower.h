@@ -14,19 +14,46 @@ void lower_nothing(Lowering& lowering, const tosa::Operator& op);
 // IDENTITY, RESHAPE: the same bytes under another name.
 void lower_identity(Lowering& lowering, const tosa::Operator& op);
 
-// Elementwise (unary.cpp, binary.cpp, select.cpp, cast.cpp).
+// Elementwise (binary.cpp, cast.cpp, integers.cpp, select.cpp, table.cpp, unary.cpp).
+void lower_abs(Lowering& lowering, const tosa::Operator& op);
 void lower_add(Lowering& lowering, const tosa::Operator& op);
+void lower_arithmetic_right_shift(Lowering& lowering, const tosa::Operator& op);
+void lower_bitwise_and(Lowering& lowering, const tosa::Operator& op);
+void lower_bitwise_not(Lowering& lowering, const tosa::Operator& op);
+void lower_bitwise_or(Lowering& lowering, const tosa::Operator& op);
+void lower_bitwise_xor(Lowering& lowering, const tosa::Operator& op);
 void lower_cast(Lowering& lowering, const tosa::Operator& op);
+void lower_ceil(Lowering& lowering, const tosa::Operator& op);
 void lower_clamp(Lowering& lowering, const tosa::Operator& op);
+void lower_clz(Lowering& lowering, const tosa::Operator& op);
+void lower_cos(Lowering& lowering, const tosa::Operator& op);
 void lower_equal(Lowering& lowering, const tosa::Operator& op);
+void lower_erf(Lowering& lowering, const tosa::Operator& op);
+void lower_exp(Lowering& lowering, const tosa::Operator& op);
+void lower_floor(Lowering& lowering, const tosa::Operator& op);
 void lower_greater(Lowering& lowering, const tosa::Operator& op);
 void lower_greater_equal(Lowering& lowering, const tosa::Operator& op);
+void lower_intdiv(Lowering& lowering, const tosa::Operator& op);
+void lower_log(Lowering& lowering, const tosa::Operator& op);
+void lower_logical_and(Lowering& lowering, const tosa::Operator& op);
+void lower_logical_left_shift(Lowering& lowering, const tosa::Operator& op);
+void lower_logical_not(Lowering& lowering, const tosa::Operator& op);
+void lower_logical_or(Lowering& lowering, const tosa::Operator& op);
+void lower_logical_right_shift(Lowering& lowering, const tosa::Operator& op);
+void lower_logical_xor(Lowering& lowering, const tosa::Operator& op);
 void lower_maximum(Lowering& lowering, const tosa::Operator& op);
 void lower_minimum(Lowering& lowering, const tosa::Operator& op);
 void lower_mul(Lowering& lowering, const tosa::Operator& op);
+void lower_negate(Lowering& lowering, const tosa::Operator& op);
+void lower_pow(Lowering& lowering, const tosa::Operator& op);
+void lower_reciprocal(Lowering& lowering, const tosa::Operator& op);
+void lower_rsqrt(Lowering& lowering, const tosa::Operator& op);
 void lower_select(Lowering& lowering, const tosa::Operator& op);
 void lower_sigmoid(Lowering& lowering, const tosa::Operator& op);
+void lower_sin(Lowering& lowering, const tosa::Operator& op);
 void lower_sub(Lowering& lowering, const tosa::Operator& op);
+void lower_table(Lowering& lowering, const tosa::Operator& op);
+void lower_tanh(Lowering& lowering, const tosa::Operator& op);
 
 // Moving elements (copy.cpp).
 void lower_concat(Lowering& lowering, const tosa::Operator& op);
