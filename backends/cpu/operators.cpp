@@ -116,6 +116,7 @@ constexpr OperatorSupport rows[] = {
     {Op::pow, {}, nullptr, ops::lower_pow},
     {Op::reciprocal, {}, nullptr, ops::lower_reciprocal},
     {Op::reduce_sum, fp32_and_int32, nullptr, ops::lower_reduce_sum},
+    {Op::rescale, {}, nullptr, ops::lower_rescale},
     {Op::reshape, {}, known_from<1>, ops::lower_identity},
     {Op::resize, resizes, wide_output, ops::lower_resize},
     {Op::rsqrt, {}, nullptr, ops::lower_rsqrt},

@@ -14,7 +14,7 @@ void lower_nothing(Lowering& lowering, const tosa::Operator& op);
 // IDENTITY, RESHAPE: the same bytes under another name.
 void lower_identity(Lowering& lowering, const tosa::Operator& op);
 
-// Elementwise (binary.cpp, cast.cpp, integers.cpp, select.cpp, table.cpp, unary.cpp).
+// Elementwise (binary.cpp, cast.cpp, integers.cpp, rescale.cpp, select.cpp, table.cpp, unary.cpp).
 void lower_abs(Lowering& lowering, const tosa::Operator& op);
 void lower_add(Lowering& lowering, const tosa::Operator& op);
 void lower_arithmetic_right_shift(Lowering& lowering, const tosa::Operator& op);
@@ -47,6 +47,7 @@ void lower_mul(Lowering& lowering, const tosa::Operator& op);
 void lower_negate(Lowering& lowering, const tosa::Operator& op);
 void lower_pow(Lowering& lowering, const tosa::Operator& op);
 void lower_reciprocal(Lowering& lowering, const tosa::Operator& op);
+void lower_rescale(Lowering& lowering, const tosa::Operator& op);
 void lower_rsqrt(Lowering& lowering, const tosa::Operator& op);
 void lower_select(Lowering& lowering, const tosa::Operator& op);
 void lower_sigmoid(Lowering& lowering, const tosa::Operator& op);
