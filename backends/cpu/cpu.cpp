@@ -263,8 +263,7 @@ Result<backend::EventStatus> CpuBackend::poll(backend::EventHandle handle) {
 
 Status CpuBackend::cancel(backend::EventHandle handle) {
     Event& event = backend::EventPool<Event>::at(handle);
-    return executor_->withdraw(event, handle.word, {.phase = EventPhase::cancelled}) ? Status::ok
-                                                                                     : Status::busy;
+    return executor_->cancel(event, handle.word) ? Status::ok : Status::busy;
 }
 
 ReleaseOutcome CpuBackend::destroy_event(backend::EventHandle event) {

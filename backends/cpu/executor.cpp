@@ -236,7 +236,7 @@ backend::EventStatus Executor::run_steps(const Program& program, std::uint64_t d
             break;
         }
         if (!run_step(*step, frame)) {
-            status = {.phase = EventPhase::failed, .error = Status::internal_error};
+            status = {.phase = EventPhase::failed, .error = step->failure()};
             break;
         }
     }

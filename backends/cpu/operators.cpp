@@ -30,14 +30,6 @@ constexpr Types fp32_and_int32[] = {{DType::fp32, DType::fp32}, {DType::int32, D
 constexpr Types resizes[] = {
     {DType::fp32, DType::fp32}, {DType::int8, DType::int8}, {DType::int8, DType::int32}};
 
-// Elements that lie byte by byte in memory.
-std::string_view whole_bytes(const Candidate& candidate) {
-    const DType dtype = candidate.output().dtype;
-    return dtype == DType::int4 || dtype == DType::int48
-               ? std::string_view{"works on elements of 1, 2, 4 or 8 bytes only"}
-               : std::string_view{};
-}
-
 std::string_view known_weights(const Candidate& candidate) {
     return candidate.is_known(1) && candidate.is_known(2)
                ? std::string_view{}
@@ -69,6 +61,7 @@ std::string_view wide_output(const Candidate& candidate) {
 constexpr OperatorSupport rows[] = {
     {Op::abs, {}, nullptr, ops::lower_abs},
     {Op::add, {}, nullptr, ops::lower_add},
+    {Op::argmax, {}, nullptr, ops::lower_argmax},
     {Op::arithmetic_right_shift, {}, nullptr, ops::lower_arithmetic_right_shift},
     {Op::avg_pool2d, fp32, nullptr, ops::lower_avg_pool2d},
     {Op::bitwise_and, {}, nullptr, ops::lower_bitwise_and},
@@ -79,9 +72,9 @@ constexpr OperatorSupport rows[] = {
     {Op::ceil, {}, nullptr, ops::lower_ceil},
     {Op::clamp, {}, nullptr, ops::lower_clamp},
     {Op::clz, {}, nullptr, ops::lower_clz},
-    {Op::concat, {}, whole_bytes, ops::lower_concat},
-    {Op::constant, {}, nullptr, ops::lower_nothing},
+    {Op::concat, {}, nullptr, ops::lower_concat},
     {Op::const_shape, {}, nullptr, ops::lower_nothing},
+    {Op::constant, {}, nullptr, ops::lower_nothing},
     {Op::conv2d, fp32, known_weights, ops::lower_conv2d},
     {Op::cos, {}, nullptr, ops::lower_cos},
     {Op::depthwise_conv2d, fp32, known_weights, ops::lower_depthwise_conv2d},
@@ -89,6 +82,7 @@ constexpr OperatorSupport rows[] = {
     {Op::erf, {}, nullptr, ops::lower_erf},
     {Op::exp, {}, nullptr, ops::lower_exp},
     {Op::floor, {}, nullptr, ops::lower_floor},
+    {Op::gather, {}, nullptr, ops::lower_gather},
     {Op::greater, {}, nullptr, ops::lower_greater},
     {Op::greater_equal, {}, nullptr, ops::lower_greater_equal},
     {Op::identity, {}, nullptr, ops::lower_identity},
@@ -106,27 +100,30 @@ constexpr OperatorSupport rows[] = {
     {Op::minimum, {}, nullptr, ops::lower_minimum},
     {Op::mul, {}, nullptr, ops::lower_mul},
     {Op::negate, {}, nullptr, ops::lower_negate},
-    {Op::pad,
-     {},
-     [](const Candidate& candidate) {
-         const std::string_view against = whole_bytes(candidate);
-         return against.empty() ? known_from<1>(candidate) : against;
-     },
-     ops::lower_pad},
+    {Op::pad, {}, nullptr, ops::lower_pad},
     {Op::pow, {}, nullptr, ops::lower_pow},
     {Op::reciprocal, {}, nullptr, ops::lower_reciprocal},
-    {Op::reduce_sum, fp32_and_int32, nullptr, ops::lower_reduce_sum},
+    {Op::reduce_all, {}, nullptr, ops::lower_reduce_all},
+    {Op::reduce_any, {}, nullptr, ops::lower_reduce_any},
+    {Op::reduce_max, {}, nullptr, ops::lower_reduce_max},
+    {Op::reduce_min, {}, nullptr, ops::lower_reduce_min},
+    {Op::reduce_product, {}, nullptr, ops::lower_reduce_product},
+    {Op::reduce_sum, {}, nullptr, ops::lower_reduce_sum},
     {Op::rescale, {}, nullptr, ops::lower_rescale},
-    {Op::reshape, {}, known_from<1>, ops::lower_identity},
+    {Op::reshape, {}, nullptr, ops::lower_reshape},
     {Op::resize, resizes, wide_output, ops::lower_resize},
+    {Op::reverse, {}, nullptr, ops::lower_reverse},
     {Op::rsqrt, {}, nullptr, ops::lower_rsqrt},
+    {Op::scatter, {}, nullptr, ops::lower_scatter},
     {Op::select, {}, nullptr, ops::lower_select},
     {Op::sigmoid, {}, nullptr, ops::lower_sigmoid},
     {Op::sin, {}, nullptr, ops::lower_sin},
+    {Op::slice, {}, nullptr, ops::lower_slice},
     {Op::sub, {}, nullptr, ops::lower_sub},
     {Op::table, {}, nullptr, ops::lower_table},
     {Op::tanh, {}, nullptr, ops::lower_tanh},
-    {Op::transpose, {}, whole_bytes, ops::lower_transpose},
+    {Op::tile, {}, nullptr, ops::lower_tile},
+    {Op::transpose, {}, nullptr, ops::lower_transpose},
 };
 
 // "The operator 92 (CONV2D) "

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "virtaccel/base/status.h"
+
 namespace virtaccel::backends::cpu {
 
 // A tensor of the program, or bytes that the program keeps for itself.
@@ -26,7 +28,7 @@ struct Frame {
 
 // One piece of work. Parts are independent of each other and may run on different threads at the
 // same time; steps run one after the other. `run` allocates nothing and throws nothing; it is false
-// if a library that it calls gives up.
+// if it gives up, and the submission then fails.
 class Step {
   public:
     Step() = default;
@@ -37,6 +39,9 @@ class Step {
     [[nodiscard]] virtual std::uint32_t parts() const { return 1; }
 
     virtual bool run(const Frame& frame, std::uint32_t part) noexcept = 0;
+
+    // Why `run` gives up, where it does: a library that it calls, or an operand that TOSA forbids.
+    [[nodiscard]] virtual Status failure() const { return Status::internal_error; }
 
     // What the step keeps besides its values: packed weights, scratch of its own.
     [[nodiscard]] virtual std::uint64_t resident_bytes() const { return 0; }

@@ -1,8 +1,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
@@ -18,6 +20,26 @@ namespace virtaccel::tosa::shapes {
 namespace {
 
 using Dims = std::array<std::int64_t, rank_max>;
+
+// Where an operand arrives at run time, the file's shape of the output is what counts, as long as
+// some operand gives it. `fits(output, input)` says so of each dimension, `rule` in words. The
+// builder has no output to look at yet.
+template <class Fits>
+Inferred as_declared_if(const Call& call, std::string_view rule, const Fits& fits) {
+    if (call.op.outputs.empty()) {
+        return std::nullopt;
+    }
+    const Tensor& input = call.input(0);
+    const Tensor& output = call.output(0);
+    VIRTACCEL_TRY(of_rank("output", output, input.rank()));
+    for (std::uint32_t d = 0; d < input.rank(); ++d) {
+        if (!fits(dim(output, d), dim(input, d))) {
+            return refuse(Status::invalid_argument, "its output's dimension ", d, " (",
+                          dim(output, d), ") must be ", rule, " its input's (", dim(input, d), ")");
+        }
+    }
+    return std::nullopt;
+}
 
 }  // namespace
 
@@ -55,7 +77,7 @@ Inferred pad(const Call& call) {
     VIRTACCEL_TRY(list_of("padding value", call.input(2), 1));
     VIRTACCEL_TRY_ASSIGN(const auto padding, values_of("padding", call.input(1), 2 * input.rank()));
     if (!padding) {
-        return std::nullopt;
+        return as_declared_if(call, "at least", std::greater_equal<>{});
     }
     Dims dims{};
     for (std::uint32_t d = 0; d < input.rank(); ++d) {
@@ -81,10 +103,17 @@ Inferred reshape(const Call& call) {
     VIRTACCEL_TRY_ASSIGN(
         const auto values,
         values_of("new shape", operand, static_cast<std::uint32_t>(operand.elements)));
-    if (!values) {
+    if (!values && call.op.outputs.empty()) {
         return std::nullopt;
     }
-    VIRTACCEL_TRY_ASSIGN(const std::optional<Shape> shape, shape_of(values->span()));
+    std::optional<Shape> shape;
+    if (values) {
+        VIRTACCEL_TRY_ASSIGN(shape, shape_of(values->span()));
+    } else {
+        VIRTACCEL_TRY(
+            of_rank("output", call.output(0), static_cast<std::uint32_t>(operand.elements)));
+        shape = shape_of(call.output(0));
+    }
     const std::optional<std::uint64_t> elements = element_count(shape->span());
     if (elements != input.elements) {
         return refuse(Status::invalid_argument, "its new shape has (", elements.value_or(0),
@@ -105,7 +134,7 @@ Inferred slice(const Call& call) {
     VIRTACCEL_TRY_ASSIGN(const auto start, values_of("start", call.input(1), input.rank()));
     VIRTACCEL_TRY_ASSIGN(const auto size, values_of("size", call.input(2), input.rank()));
     if (!start || !size) {
-        return std::nullopt;
+        return as_declared_if(call, "at most", std::less_equal<>{});
     }
     for (std::uint32_t d = 0; d < input.rank(); ++d) {
         VIRTACCEL_TRY(at_least("start", (*start)[d], 0));
@@ -121,7 +150,9 @@ Inferred tile(const Call& call) {
     VIRTACCEL_TRY(at_least("input's rank", input.rank(), 1));
     VIRTACCEL_TRY_ASSIGN(const auto multiples, values_of("multiples", call.input(1), input.rank()));
     if (!multiples) {
-        return std::nullopt;
+        return as_declared_if(call, "a multiple of", [](std::int64_t output, std::int64_t one) {
+            return output % one == 0;
+        });
     }
     Dims dims{};
     for (std::uint32_t d = 0; d < input.rank(); ++d) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -142,6 +143,44 @@ TEST(Validate, asks_for_constants_unless_dynamic_is_offered) {
         << verdict;
     EXPECT_EQ(validate_verdict(model, generous()).status, Status::ok);
     EXPECT_TRUE(target_for(model).extensions.has(ExtensionBit::dynamic));
+}
+
+TEST(Validate, wants_an_output_that_some_operand_gives_where_one_arrives_at_run_time) {
+    struct Case {
+        Op op = Op::unknown;
+        std::vector<std::int32_t> shape;
+        std::string_view sentence;  // nothing if the shape can come about
+    };
+
+    const Case cases[] = {
+        {Op::pad, {2, 5}, ""},
+        {Op::pad, {2, 2}, "its output's dimension 1 (2) must be at least its"},
+        {Op::pad, {2, 3, 1}, "its output has rank (3)"},
+        {Op::slice, {1, 3}, ""},
+        {Op::slice, {3, 3}, "its output's dimension 0 (3) must be at most its"},
+        {Op::tile, {4, 3}, ""},
+        {Op::tile, {3, 3}, "dimension 0 (3) must be a multiple of its input's"},
+        {Op::reshape, {6, 1}, ""},
+        {Op::reshape, {5, 1}, "its new shape has (5) elements"},
+        {Op::reshape, {6}, "its output has rank (1)"},
+    };
+    for (const Case& one : cases) {
+        Builder builder;
+        const Value x = builder.input("x", DType::fp32, {2, 3});
+        const Value numbers = builder.input("n", DType::shape, {one.op == Op::pad ? 4 : 2});
+        std::vector<Value> operands{x, numbers};
+        if (one.op == Op::pad) {
+            operands.push_back(builder.zeros(DType::fp32, {1}));
+        } else if (one.op == Op::slice) {
+            operands.push_back(numbers);
+        }
+        const DeclaredOutput declared{.dtype = DType::unknown, .shape = one.shape};
+        builder.output(builder.op(one.op, operands, {}, declared), "y");
+        const auto verdict = validate_verdict(builder.file(), generous());
+        EXPECT_TRUE(verdict.says(one.sentence.empty() ? Status::ok : Status::invalid_argument,
+                                 std::string{one.sentence}))
+            << name_of(one.op) << ": " << verdict;
+    }
 }
 
 TEST(Validate, refuses_modes_without_a_meaning) {

@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <span>
+#include <vector>
 
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/box.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/ops/padding.h"
+#include "backends/cpu/ops/shape_operand.h"
 #include "backends/cpu/step.h"
+#include "virtaccel/base/status.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
@@ -21,55 +24,6 @@ namespace virtaccel::backends::cpu::ops {
 
 namespace {
 
-std::uint64_t element_bytes(const tosa::Tensor& tensor) {
-    return tosa::bits_of(tensor.dtype).value_or(8) / 8;
-}
-
-// How many bytes lie between neighbours along each axis of a dense tensor.
-std::array<std::uint64_t, tosa::rank_max> steps_of(const tosa::Tensor& tensor) {
-    std::array<std::uint64_t, tosa::rank_max> steps{};
-    std::uint64_t step = element_bytes(tensor);
-    for (std::size_t axis = tensor.rank(); axis-- > 0;) {
-        steps[axis] = step;
-        step *= static_cast<std::uint64_t>(tensor.shape[axis]);
-    }
-    return steps;
-}
-
-std::uint64_t dim(const tosa::Tensor& tensor, std::size_t axis) {
-    return static_cast<std::uint64_t>(tensor.shape[axis]);
-}
-
-// Elements of a known size, so that the compiler need not call memcpy for each.
-template <std::size_t bytes>
-void copy_row(std::byte* target, const std::byte* source, const Box::Axis& axis) {
-    for (std::uint64_t i = 0; i < axis.size; ++i) {
-        std::memcpy(target, source, bytes);
-        target += axis.target_step;
-        source += axis.source_step;
-    }
-}
-
-void copy_row(std::byte* target, const std::byte* source, const Box::Axis& axis,
-              std::uint64_t bytes) {
-    switch (bytes) {
-        case 1:
-            return copy_row<1>(target, source, axis);
-        case 2:
-            return copy_row<2>(target, source, axis);
-        case 4:
-            return copy_row<4>(target, source, axis);
-        case 8:
-            return copy_row<8>(target, source, axis);
-        default:
-            break;
-    }
-    for (std::uint64_t i = 0; i < axis.size; ++i) {
-        std::memcpy(target + (i * axis.target_step), source + (i * axis.source_step),
-                    static_cast<std::size_t>(bytes));
-    }
-}
-
 template <class T>
 void fill(std::byte* target, std::uint64_t bytes, const std::byte* element) {
     T value{};
@@ -77,78 +31,62 @@ void fill(std::byte* target, std::uint64_t bytes, const std::byte* element) {
     std::fill_n(reinterpret_cast<T*>(target), bytes / sizeof(T), value);
 }
 
-}  // namespace
+// A box whose place in the target arrives at run time: PAD with operands that are not constant.
+class CopyPadded final : public Step {
+  public:
+    struct Values {
+        ValueId source = 0;
+        ValueId target = 0;
+        ValueId amounts = 0;
+    };
 
-void Box::add_axis(const Axis& axis) {
-    if (axis.size == 1) {
-        return;
-    }
-    if (rank != 0) {
-        Axis& outer = axes[rank - 1];
-        if (outer.source_step == axis.size * axis.source_step &&
-            outer.target_step == axis.size * axis.target_step) {
-            outer = {.size = outer.size * axis.size,
-                     .source_step = axis.source_step,
-                     .target_step = axis.target_step};
-            return;
+    // `box` is the one for amounts of zero.
+    CopyPadded(const Values& values, const Box& box, const tosa::Tensor& inner,
+               const tosa::Tensor& whole)
+        : values_(values), box_(box), rank_(inner.rank()), steps_(steps_of(whole)) {
+        for (std::size_t i = 0; i < rank_; ++i) {
+            room_[i] = dim(whole, i) - dim(inner, i);
         }
     }
-    axes[rank] = axis;
-    ++rank;
-}
 
-void Box::make_dense() {
-    if (rank != 0 && axes[rank - 1].source_step == element_bytes &&
-        axes[rank - 1].target_step == element_bytes) {
-        --rank;
-        element_bytes *= axes[rank].size;
-        axes[rank] = {};
-    }
-}
-
-bool CopyBox::run(const Frame& frame, std::uint32_t /*part*/) noexcept {
-    const std::byte* source = frame.at<std::byte>(source_) + box_.source_offset;
-    std::byte* target = frame.at<std::byte>(target_) + box_.target_offset;
-    if (box_.rank == 0) {
-        std::memcpy(target, source, static_cast<std::size_t>(box_.element_bytes));
+    bool run(const Frame& frame, std::uint32_t /*part*/) noexcept override {
+        const ShapeNumbers amounts = numbers_at(frame, values_.amounts, 2 * rank_);
+        Box box = box_;
+        for (std::size_t i = 0; i < rank_; ++i) {
+            const std::int64_t before = amounts[2 * i];
+            if (before < 0 || before > room_[i] || amounts[(2 * i) + 1] != room_[i] - before) {
+                return false;
+            }
+            box.target_offset += before * steps_[i];
+        }
+        copy_box(box, frame.at<std::byte>(values_.source), frame.at<std::byte>(values_.target));
         return true;
     }
-    const std::uint32_t inner = box_.rank - 1;
-    std::array<std::uint64_t, tosa::rank_max> position{};
-    while (true) {
-        copy_row(target, source, box_.axes[inner], box_.element_bytes);
-        std::uint32_t axis = inner;
-        while (axis-- > 0) {
-            const Box::Axis& outer = box_.axes[axis];
-            source += outer.source_step;
-            target += outer.target_step;
-            if (++position[axis] != outer.size) {
-                break;
-            }
-            position[axis] = 0;
-            source -= outer.size * outer.source_step;
-            target -= outer.size * outer.target_step;
-        }
-        if (axis > inner) {  // wrapped below zero: every axis is through
-            return true;
-        }
-    }
-}
+
+    [[nodiscard]] Status failure() const override { return Status::invalid_argument; }
+
+  private:
+    Values values_;
+    Box box_;
+    std::size_t rank_;
+    std::array<std::int64_t, tosa::rank_max> steps_;
+    std::array<std::int64_t, tosa::rank_max> room_{};
+};
+
+}  // namespace
 
 bool Fill::run(const Frame& frame, std::uint32_t /*part*/) noexcept {
+    const auto* const element = frame.at<const std::byte>(element_);
     auto* const target = frame.at<std::byte>(target_);
     switch (element_bytes_) {
         case 1:
-            fill<std::uint8_t>(target, bytes_, element_.data());
+            fill<std::uint8_t>(target, bytes_, element);
             break;
         case 2:
-            fill<std::uint16_t>(target, bytes_, element_.data());
-            break;
-        case 4:
-            fill<std::uint32_t>(target, bytes_, element_.data());
+            fill<std::uint16_t>(target, bytes_, element);
             break;
         default:
-            fill<std::uint64_t>(target, bytes_, element_.data());
+            fill<std::uint32_t>(target, bytes_, element);
             break;
     }
     return true;
@@ -165,6 +103,17 @@ void lower_identity(Lowering& lowering, const tosa::Operator& op) {
     }
 }
 
+// The shape is in the file; an operand that arrives at run time must say the same.
+void lower_reshape(Lowering& lowering, const tosa::Operator& op) {
+    if (!lowering.is_known(op.inputs[1])) {
+        const auto shape = lowering.tensor(op.outputs[0]).shape;
+        const std::vector<std::int64_t> wanted{shape.begin(), shape.end()};
+        lowering.emit(std::make_unique<ExpectShape>(op.inputs[1], wanted), {op.inputs[1]},
+                      op.outputs[0]);
+    }
+    lower_identity(lowering, op);
+}
+
 // Parts that nothing precedes in the output are computed where they will be; others are copied.
 void lower_concat(Lowering& lowering, const tosa::Operator& op) {
     const ValueId target = op.outputs[0];
@@ -173,12 +122,12 @@ void lower_concat(Lowering& lowering, const tosa::Operator& op) {
     const auto steps = steps_of(whole);
     const bool is_outermost =
         std::ranges::all_of(whole.shape.first(axis), [](std::int32_t size) { return size == 1; });
-    std::uint64_t offset = 0;
+    std::int64_t offset = 0;
     for (const ValueId source : op.inputs) {
         const tosa::Tensor& part = lowering.tensor(source);
-        const bool placed = is_outermost && !lowering.is_known(target) &&
-                            !lowering.is_known(source) &&
-                            lowering.place_inside(source, target, offset);
+        const bool placed =
+            is_outermost && !lowering.is_known(target) && !lowering.is_known(source) &&
+            lowering.place_inside(source, target, static_cast<std::uint64_t>(offset));
         if (!placed) {
             const auto part_steps = steps_of(part);
             Box box{.element_bytes = element_bytes(part), .target_offset = offset};
@@ -202,19 +151,28 @@ void lower_pad(Lowering& lowering, const tosa::Operator& op) {
     const ValueId target = op.outputs[0];
     const tosa::Tensor& inner = lowering.tensor(source);
     const tosa::Tensor& whole = lowering.tensor(target);
-    const auto amounts = lowering.known<std::int64_t>(op.inputs[1]);
     const auto inner_steps = steps_of(inner);
     const auto steps = steps_of(whole);
     Box box{.element_bytes = element_bytes(inner)};
     for (std::size_t i = 0; i < inner.rank(); ++i) {
-        box.target_offset += static_cast<std::uint64_t>(amounts[2 * i]) * steps[i];
         box.add_axis(
             {.size = dim(inner, i), .source_step = inner_steps[i], .target_step = steps[i]});
     }
     box.make_dense();
-    const auto* const value = lowering.known_bytes(op.inputs[2]);
-    lowering.emit(std::make_unique<Fill>(target, whole.bytes, value, element_bytes(whole)), {},
-                  target);
+    lowering.emit(std::make_unique<Fill>(op.inputs[2], target, whole.bytes, element_bytes(whole)),
+                  {op.inputs[2]}, target);
+    if (!lowering.is_known(op.inputs[1])) {
+        lowering.emit(
+            std::make_unique<CopyPadded>(
+                CopyPadded::Values{.source = source, .target = target, .amounts = op.inputs[1]},
+                box, inner, whole),
+            {source, op.inputs[1]}, target);
+        return;
+    }
+    const auto amounts = lowering.known<std::int64_t>(op.inputs[1]);
+    for (std::size_t i = 0; i < inner.rank(); ++i) {
+        box.target_offset += amounts[2 * i] * steps[i];
+    }
     lowering.emit(std::make_unique<CopyBox>(source, target, box), {source}, target);
 }
 

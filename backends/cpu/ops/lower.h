@@ -11,8 +11,9 @@ namespace ops {
 
 // CONST, CONST_SHAPE: their tensors are known.
 void lower_nothing(Lowering& lowering, const tosa::Operator& op);
-// IDENTITY, RESHAPE: the same bytes under another name.
+// The same bytes under another name.
 void lower_identity(Lowering& lowering, const tosa::Operator& op);
+void lower_reshape(Lowering& lowering, const tosa::Operator& op);
 
 // Elementwise (binary.cpp, cast.cpp, integers.cpp, rescale.cpp, select.cpp, table.cpp, unary.cpp).
 void lower_abs(Lowering& lowering, const tosa::Operator& op);
@@ -56,17 +57,28 @@ void lower_sub(Lowering& lowering, const tosa::Operator& op);
 void lower_table(Lowering& lowering, const tosa::Operator& op);
 void lower_tanh(Lowering& lowering, const tosa::Operator& op);
 
-// Moving elements (copy.cpp).
+// Moving elements (copy.cpp, layout.cpp, gather.cpp).
 void lower_concat(Lowering& lowering, const tosa::Operator& op);
+void lower_gather(Lowering& lowering, const tosa::Operator& op);
 void lower_pad(Lowering& lowering, const tosa::Operator& op);
+void lower_reverse(Lowering& lowering, const tosa::Operator& op);
+void lower_scatter(Lowering& lowering, const tosa::Operator& op);
+void lower_slice(Lowering& lowering, const tosa::Operator& op);
+void lower_tile(Lowering& lowering, const tosa::Operator& op);
 void lower_transpose(Lowering& lowering, const tosa::Operator& op);
 
 // Windows and axes (pooling.cpp, resize.cpp, reduction.cpp, matmul.cpp, convolution.cpp).
+void lower_argmax(Lowering& lowering, const tosa::Operator& op);
 void lower_avg_pool2d(Lowering& lowering, const tosa::Operator& op);
 void lower_conv2d(Lowering& lowering, const tosa::Operator& op);
 void lower_depthwise_conv2d(Lowering& lowering, const tosa::Operator& op);
 void lower_matmul(Lowering& lowering, const tosa::Operator& op);
 void lower_max_pool2d(Lowering& lowering, const tosa::Operator& op);
+void lower_reduce_all(Lowering& lowering, const tosa::Operator& op);
+void lower_reduce_any(Lowering& lowering, const tosa::Operator& op);
+void lower_reduce_max(Lowering& lowering, const tosa::Operator& op);
+void lower_reduce_min(Lowering& lowering, const tosa::Operator& op);
+void lower_reduce_product(Lowering& lowering, const tosa::Operator& op);
 void lower_reduce_sum(Lowering& lowering, const tosa::Operator& op);
 void lower_resize(Lowering& lowering, const tosa::Operator& op);
 

@@ -11,7 +11,8 @@
 namespace virtaccel::backends::cpu::ops {
 
 std::optional<ImagePadding> image_padding(const Lowering& lowering, const tosa::Operator& op) {
-    if (op.op != tosa::Op::pad) {
+    if (op.op != tosa::Op::pad || !lowering.is_known(op.inputs[1]) ||
+        !lowering.is_known(op.inputs[2])) {
         return std::nullopt;
     }
     const tosa::Tensor& input = lowering.tensor(op.inputs[0]);

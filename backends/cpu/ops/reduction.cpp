@@ -1,12 +1,13 @@
-// REDUCE_SUM.
-#include <cstddef>
+// Reductions along an axis, and ARGMAX.
+#include <concepts>
 #include <cstdint>
-#include <memory>
+#include <functional>
+#include <type_traits>
 
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/axis.h"
+#include "backends/cpu/ops/elements.h"
 #include "backends/cpu/ops/lower.h"
-#include "backends/cpu/ops/parts.h"
-#include "backends/cpu/step.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/types.h"
@@ -15,70 +16,163 @@ namespace virtaccel::backends::cpu::ops {
 
 namespace {
 
-// A tensor seen as outer x axis x inner.
-struct Reduction {
-    std::uint64_t outer = 1;
-    std::uint64_t axis = 1;
-    std::uint64_t inner = 1;
-};
+using tosa::DType;
 
-// `Accumulator` is wide enough that adding is as good as exact, or wraps as it should.
-template <class T, class Accumulator>
-class ReduceSum final : public Step {
-  public:
-    ReduceSum(ValueId input, ValueId output, const Reduction& shape, std::uint32_t parts)
-        : input_(input), output_(output), shape_(shape), parts_(parts) {}
-
-    [[nodiscard]] std::uint32_t parts() const override { return parts_; }
-
-    bool run(const Frame& frame, std::uint32_t part) noexcept override {
-        const T* const input = frame.at<const T>(input_);
-        T* const output = frame.at<T>(output_);
-        const Range range = range_of(shape_.outer * shape_.inner, parts_, part);
-        for (std::uint64_t i = range.first; i < range.end; ++i) {
-            const std::uint64_t outer = i / shape_.inner;
-            const T* element = input + (outer * shape_.axis * shape_.inner) + (i % shape_.inner);
-            Accumulator sum{};
-            for (std::uint64_t k = 0; k < shape_.axis; ++k) {
-                sum += static_cast<Accumulator>(*element);
-                element += shape_.inner;
-            }
-            output[i] = static_cast<T>(sum);
+struct All {
+    Bool operator()(const Line<Bool>& line) const {
+        bool result = true;
+        for (std::uint64_t i = 0; i < line.size(); ++i) {
+            result = result && line[i];
         }
-        return true;
+        return narrowed_to<Bool>(result);
     }
-
-  private:
-    ValueId input_;
-    ValueId output_;
-    Reduction shape_;
-    std::uint32_t parts_;
 };
 
-template <class T, class Accumulator>
-void lower(Lowering& lowering, const tosa::Operator& op) {
-    const tosa::Tensor& input = lowering.tensor(op.inputs[0]);
-    const auto axis = static_cast<std::size_t>(op.as<tosa::AxisAttribute>().axis);
-    Reduction shape;
-    for (std::size_t i = 0; i < input.rank(); ++i) {
-        const auto size = static_cast<std::uint64_t>(input.shape[i]);
-        std::uint64_t& which = i < axis ? shape.outer : i == axis ? shape.axis : shape.inner;
-        which *= size;
+struct Any {
+    Bool operator()(const Line<Bool>& line) const {
+        bool result = false;
+        for (std::uint64_t i = 0; i < line.size(); ++i) {
+            result = result || line[i];
+        }
+        return narrowed_to<Bool>(result);
     }
-    const std::uint32_t parts = lowering.parts_for(shape.outer * shape.inner, input.elements);
-    lowering.emit(
-        std::make_unique<ReduceSum<T, Accumulator>>(op.inputs[0], op.outputs[0], shape, parts),
-        {op.inputs[0]}, op.outputs[0]);
+};
+
+// Which of two numbers stays: the one that Compare puts first, the earlier one of two equals. A NaN
+// stays if it wins, and goes if it does not.
+template <class Compare, bool nan_wins>
+struct Replaces {
+    template <class Number>
+    bool operator()(Number next, Number best) const {
+        const bool is_nan_decisive =
+            nan_wins ? next != next && best == best : best != best && next == next;
+        return Compare{}(next, best) || is_nan_decisive;
+    }
+};
+
+template <class T, class Choice>
+struct Extreme {
+    T operator()(const Line<T>& line) const {
+        Wide<T> best = line[0];
+        for (std::uint64_t i = 1; i < line.size(); ++i) {
+            const Wide<T> next = line[i];
+            best = Choice{}(next, best) ? next : best;
+        }
+        return narrowed_to<T>(best);
+    }
+};
+
+template <class T, class Choice>
+struct IndexOfExtreme {
+    std::int32_t operator()(const Line<T>& line) const {
+        Wide<T> best = line[0];
+        std::uint64_t index = 0;
+        for (std::uint64_t i = 1; i < line.size(); ++i) {
+            const Wide<T> next = line[i];
+            if (Choice{}(next, best)) {
+                best = next;
+                index = i;
+            }
+        }
+        return static_cast<std::int32_t>(index);
+    }
+};
+
+// INT32 wraps around. FP32 is summed in a type in which adding is as good as exact, shorter types
+// in FP32, which is that for them.
+template <class T>
+using Sum = std::conditional_t<std::same_as<T, float>, double,
+                               std::conditional_t<FloatElement<T>, float, std::uint32_t>>;
+
+template <class T>
+struct Add {
+    T operator()(const Line<T>& line) const {
+        Sum<T> sum{};
+        for (std::uint64_t i = 0; i < line.size(); ++i) {
+            sum += static_cast<Sum<T>>(line[i]);
+        }
+        return narrowed_to<T>(static_cast<Wide<T>>(sum));
+    }
+};
+
+// A product that leaves the range of its type may come back.
+template <class T>
+struct Multiply {
+    T operator()(const Line<T>& line) const {
+        double product = 1.0;
+        for (std::uint64_t i = 0; i < line.size(); ++i) {
+            product *= static_cast<double>(line[i]);
+        }
+        return narrowed_to<T>(static_cast<float>(product));
+    }
+};
+
+// Calls `emit` with the type of the input's elements.
+template <DType... dtypes, class Emit>
+void with_element(const Lowering& lowering, const tosa::Operator& op, const Emit& emit) {
+    visit_element<dtypes...>(lowering.tensor(op.inputs[0]).dtype, emit);
+}
+
+// Calls `emit` with the type of the input's elements and the choice for the operator's nan_mode.
+template <class Compare, DType... dtypes, class Emit>
+void with_choice(const Lowering& lowering, const tosa::Operator& op, const Emit& emit) {
+    const bool ignores = op.as<tosa::AxisAttribute>().nan_mode == tosa::NanMode::ignore;
+    with_element<dtypes...>(lowering, op, [&]<class T>(ElementType<T> type) {
+        if constexpr (FloatElement<T>) {
+            if (ignores) {
+                return emit(type, Replaces<Compare, false>{});
+            }
+        }
+        emit(type, Replaces<Compare, true>{});
+    });
+}
+
+template <class Compare>
+void lower_extreme(Lowering& lowering, const tosa::Operator& op) {
+    with_choice<Compare, DType::int8, DType::int16, DType::int32, DType::fp32, DType::fp16,
+                DType::bf16>(
+        lowering, op, [&]<class T, class Choice>(ElementType<T> /*type*/, Choice /*choice*/) {
+            emit_along_axis<T, T, Extreme<T, Choice>>(lowering, op);
+        });
 }
 
 }  // namespace
 
+void lower_argmax(Lowering& lowering, const tosa::Operator& op) {
+    with_choice<std::greater<>, DType::int8, DType::int16, DType::fp32, DType::fp16, DType::bf16,
+                DType::fp8e4m3, DType::fp8e5m2>(
+        lowering, op, [&]<class T, class Choice>(ElementType<T> /*type*/, Choice /*choice*/) {
+            emit_along_axis<std::int32_t, T, IndexOfExtreme<T, Choice>>(lowering, op);
+        });
+}
+
+void lower_reduce_all(Lowering& lowering, const tosa::Operator& op) {
+    emit_along_axis<Bool, Bool, All>(lowering, op);
+}
+
+void lower_reduce_any(Lowering& lowering, const tosa::Operator& op) {
+    emit_along_axis<Bool, Bool, Any>(lowering, op);
+}
+
+void lower_reduce_max(Lowering& lowering, const tosa::Operator& op) {
+    lower_extreme<std::greater<>>(lowering, op);
+}
+
+void lower_reduce_min(Lowering& lowering, const tosa::Operator& op) {
+    lower_extreme<std::less<>>(lowering, op);
+}
+
+void lower_reduce_product(Lowering& lowering, const tosa::Operator& op) {
+    with_element<DType::fp32, DType::fp16, DType::bf16>(
+        lowering, op, [&]<class T>(ElementType<T> /*type*/) {
+            emit_along_axis<T, T, Multiply<T>>(lowering, op);
+        });
+}
+
 void lower_reduce_sum(Lowering& lowering, const tosa::Operator& op) {
-    if (lowering.tensor(op.inputs[0]).dtype == tosa::DType::fp32) {
-        lower<float, double>(lowering, op);
-    } else {
-        lower<std::int32_t, std::uint32_t>(lowering, op);
-    }
+    with_element<DType::int32, DType::fp32, DType::fp16, DType::bf16>(
+        lowering, op,
+        [&]<class T>(ElementType<T> /*type*/) { emit_along_axis<T, T, Add<T>>(lowering, op); });
 }
 
 }  // namespace virtaccel::backends::cpu::ops
