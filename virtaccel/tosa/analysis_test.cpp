@@ -144,14 +144,79 @@ TEST(Analysis, lets_an_input_be_an_output_and_an_output_come_twice) {
     EXPECT_EQ(analysed.life("y").slot, 2U);
 }
 
-TEST(Analysis, refuses_a_model_of_several_blocks) {
-    FileModel model = testing::two_additions().file();
-    FileBlock other;
-    other.name = "other";
-    model.regions[0].blocks.push_back(other);
-    const std::vector<std::byte> bytes = write_file(model);
-    const auto verdict = testing::verdict_of(analyze(verify(bytes).value()));
-    EXPECT_TRUE(verdict.says(Status::incompatible, "The model has (2) blocks")) << verdict;
+// y = x + x, where the loop runs; and a CONST and an ADD that nobody needs.
+Builder doubling() {
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {1});
+    builder.add(x, builder.constant({1}, {1.0F}));
+    builder.output(builder.add(x, x), "y");
+    return builder;
+}
+
+TEST(Analysis, puts_the_operators_of_blocks_behind_those_that_run_them) {
+    Builder condition;
+    const Value x = condition.input("x", DType::fp32, {1});
+    condition.output(condition.op(Op::greater, {condition.constant({1}, {9.0F}), x}), "goes on");
+    Builder builder;
+    const Value first = builder.input("first", DType::fp32, {1});
+    const Value start = builder.add(first, first);
+    builder.while_loop({first}, condition, doubling());  // nobody needs it
+    const Value end = builder.while_loop({start}, condition, doubling());
+    builder.output(builder.add(end, first), "last");
+    const Analysed model{builder.file()};
+    // ADD, [WHILE_LOOP], WHILE_LOOP with CONST, GREATER and ADD, and ADD; in the file, the blocks
+    // of the dead one come first.
+    EXPECT_EQ(model.analysis.order, (std::vector<OperatorIndex>{0, 2, 9, 10, 13, 3}));
+    EXPECT_EQ(model.analysis.dead, (std::vector<OperatorIndex>{1, 4, 5, 6, 7, 8, 11, 12}));
+    EXPECT_EQ(model.analysis.blocks[0].positions.count, 6U);
+    EXPECT_EQ(model.analysis.blocks[1].callers, 0U);
+    EXPECT_EQ(model.analysis.blocks[3].positions.first, 2U);
+    EXPECT_EQ(model.analysis.blocks[3].positions.count, 2U);
+    EXPECT_EQ(model.analysis.blocks[4].positions.first, 4U);
+    EXPECT_EQ(model.analysis.blocks[4].callers, 1U);
+    const Block& body = model.graph.blocks()[4];
+    const TensorLife& in = model.analysis.tensors[body.inputs[0]];
+    EXPECT_EQ(in.origin, Origin::computed);
+    EXPECT_EQ(in.producer, nowhere);
+    EXPECT_EQ(in.last_use, 4U);
+    const TensorLife& out = model.analysis.tensors[body.outputs[0]];
+    EXPECT_EQ(out.defined_at, 4U);
+    EXPECT_EQ(out.last_use, 5U);
+}
+
+TEST(Analysis, places_a_block_of_several_callers_once) {
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {1});
+    const Value choice = builder.input("choice", DType::boolean, {1});
+    builder.output(builder.cond_if(choice, {x}, doubling(), doubling()), "y");
+    FileModel file = builder.file();
+    testing::main_of(file).operators[0].branches[1] = "block_0_main";
+    const Analysed model{file};
+    EXPECT_EQ(model.analysis.order, (std::vector<OperatorIndex>{0, 3}));
+    EXPECT_EQ(model.analysis.blocks[1].callers, 2U);
+    EXPECT_EQ(model.analysis.blocks[2].callers, 0U);
+}
+
+TEST(Analysis, keeps_blocks_alive_that_write_state_and_knows_variables_by_name) {
+    Builder arm;
+    const Value a = arm.input("a", DType::fp32, {1});
+    arm.write(arm.variable("count", DType::fp32, {1}), a);
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {1});
+    const Value choice = builder.input("choice", DType::boolean, {1});
+    const std::vector<float> first{3.0F};
+    const Value count =
+        builder.variable("count", DType::fp32, {1}, std::as_bytes(std::span{first}));
+    builder.variable("unused", DType::fp32, {1});
+    builder.cond_if(choice, {x}, arm, arm);
+    builder.output(builder.read(count), "y");
+    const Analysed model{builder.file()};
+    EXPECT_EQ(model.analysis.order, (std::vector<OperatorIndex>{0, 2, 3, 1}));
+    ASSERT_EQ(model.analysis.states.size(), 1U);
+    EXPECT_EQ(model.graph.tensors()[model.analysis.states[0]].data.size(), 4U);
+    EXPECT_EQ(model.analysis.state_bytes, 4U);
+    EXPECT_EQ(model.life("count").state, 0U);
+    EXPECT_EQ(model.life("unused").state, nowhere);
 }
 
 TEST(Analysis, refuses_bytes_that_sum_past_64_bits) {

@@ -94,8 +94,11 @@ Value Builder::constant(DType dtype, Dims shape, std::span<const std::byte> byte
                        "its value has another number of bytes than its type and shape");
     }
     tensors_.back().is_constant = true;
-    steps_.push_back(
-        {.op = Op::constant, .inputs = {}, .outputs = {value.tensor}, .attribute = {}});
+    steps_.push_back({.op = Op::constant,
+                      .inputs = {},
+                      .outputs = {value.tensor},
+                      .attribute = {},
+                      .branches = {}});
     return value;
 }
 
@@ -110,8 +113,11 @@ Value Builder::shape(Lengths values) {
     const Value value = add_tensor(DType::shape, length, std::as_bytes(values.span()));
     tensors_.back().elements = values.span().size();
     tensors_.back().is_constant = true;
-    steps_.push_back(
-        {.op = Op::const_shape, .inputs = {}, .outputs = {value.tensor}, .attribute = {}});
+    steps_.push_back({.op = Op::const_shape,
+                      .inputs = {},
+                      .outputs = {value.tensor},
+                      .attribute = {},
+                      .branches = {}});
     return value;
 }
 
@@ -157,7 +163,7 @@ Value Builder::op(Op kind, List<Value> inputs, const Attribute& attribute,
 }
 
 std::span<const std::byte> Builder::keep(std::span<const std::byte> bytes) {
-    return kept_->emplace_back(bytes.begin(), bytes.end());
+    return kept_->bytes.emplace_back(bytes.begin(), bytes.end());
 }
 
 // The attribute, pointing to copies that live as long as the model.
@@ -183,7 +189,8 @@ Value Builder::add_step(const OperatorRow& row, const Operator& op, const Shape&
     Step step = {.op = op.op,
                  .inputs = {op.inputs.begin(), op.inputs.end()},
                  .outputs = {},
-                 .attribute = keep(op.attribute)};
+                 .attribute = keep(op.attribute),
+                 .branches = {}};
     const std::uint32_t outputs = std::max(row.outputs.required, 1U);
     for (std::uint32_t i = 0; i < outputs; ++i) {
         step.outputs.push_back(add_tensor(dtype, shape.span(), {}).tensor);
@@ -261,10 +268,15 @@ FileModel Builder::file() const {
             const auto rank = static_cast<std::uint32_t>(tensors_[i].elements);
             block.shapes.push_back({.name = node.name, .rank = rank, .data = node.data});
         } else {
-            block.tensors.push_back({.name = node.name,
-                                     .shape = node.shape,
-                                     .dtype = tensors_[i].dtype,
-                                     .data = node.data});
+            FileTensor& tensor = block.tensors.emplace_back();
+            tensor.name = node.name;
+            tensor.shape = node.shape;
+            tensor.dtype = tensors_[i].dtype;
+            tensor.data = node.data;
+            tensor.is_variable = tensors_[i].is_variable;
+            if (tensor.is_variable) {
+                tensor.variable_name = node.name;
+            }
         }
     }
     for (const Step& step : steps_) {
@@ -274,13 +286,16 @@ FileModel Builder::file() const {
                                    .attribute = step.attribute,
                                    .attribute_op = {},
                                    .has_attribute_table = true,
-                                   .branches = {}});
+                                   .branches = step.branches});
     }
     block.inputs = names(inputs_);
     block.outputs = names(outputs_);
     FileModel model;
     model.kept = kept_;
     model.regions.push_back({.name = "main", .blocks = {std::move(block)}});
+    for (const FileBlock& inner : blocks_) {
+        model.regions.push_back({.name = inner.name, .blocks = {inner}});
+    }
     return model;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Writes valid TOSA 1.0 models of one block: for tests, examples and the graphs that conformance
-// shares with everybody. Output types and shapes come from the operator table; the first mistake is
-// kept, and `finish` says what it was. The same calls make the same bytes.
+// Writes valid TOSA 1.0 models: for tests, examples and the graphs that conformance shares with
+// everybody. Output types and shapes come from the operator table; the first mistake is kept, and
+// `finish` says what it was. The same calls make the same bytes. A builder writes one block; those
+// that it runs are written by others.
 
 #include <concepts>
 #include <cstddef>
@@ -94,6 +95,21 @@ class Builder {
     // Makes `value` the next output slot.
     void output(Value value, std::string_view name);
 
+    // State, whose first value are these bytes, or zeros. In builders of one model, variables of
+    // one name are the same.
+    Value variable(std::string_view name, DType dtype, Dims shape,
+                   std::span<const std::byte> first = {});
+    Value read(Value variable);
+    void write(Value variable, Value value);
+
+    // Run blocks that other builders have written so far, whose inputs and outputs stand in the
+    // order in which they were made. The first output, or none of the model's values if there is
+    // none.
+    Value cond_if(Value condition, List<Value> inputs, const Builder& then_block,
+                  const Builder& else_block);
+    // `condition` has one output, a BOOL; both take all `inputs`, and `body` makes as many again.
+    Value while_loop(List<Value> inputs, const Builder& condition, const Builder& body);
+
     // Operators with the constants they ask for: zero points, shifts, shapes.
     Value add(Value a, Value b) { return op(Op::add, {a, b}); }
 
@@ -138,13 +154,17 @@ class Builder {
     };
 
     // What attributes point to.
-    using Kept = std::deque<std::vector<std::byte>>;
+    struct Kept {
+        std::deque<std::vector<std::byte>> bytes;
+        std::vector<std::shared_ptr<const void>> others;  // of blocks that others have written
+    };
 
     struct Step {
         Op op = Op::unknown;
         std::vector<TensorIndex> inputs;
         std::vector<TensorIndex> outputs;
         Attribute attribute;
+        std::vector<std::string> branches;  // the blocks that it runs
     };
 
     Value add_tensor(DType dtype, std::span<const std::int32_t> shape,
@@ -152,12 +172,16 @@ class Builder {
     Value add_step(const OperatorRow& row, const Operator& op, const Shape& shape, DType dtype);
     Value give_up(Op op, std::string_view why);
     Value zero_for(Value value);
+    std::string add_block(const Builder& builder);
+    Value run_blocks(Step step, std::span<const Tensor> outputs);
+    bool take(Step& step, std::span<const Value> inputs);
     std::span<const std::byte> keep(std::span<const std::byte> bytes);
     Attribute keep(Attribute attribute);
 
     std::deque<Node> nodes_;  // stay where they are, behind the spans of tensors_
     std::vector<Tensor> tensors_;
     std::vector<Step> steps_;
+    std::vector<FileBlock> blocks_;  // that the steps run
     std::vector<TensorIndex> inputs_;
     std::vector<TensorIndex> outputs_;
     std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();

@@ -146,5 +146,68 @@ TEST(Builder, asks_for_a_type_where_several_are_allowed) {
     EXPECT_FALSE(builder.finish());
 }
 
+TEST(Builder, writes_blocks_inside_blocks_and_names_each_anew) {
+    Builder leaf;
+    const Value a = leaf.input("a", DType::fp32, {2});
+    leaf.output(leaf.clamp(leaf.add(a, a), 0, 1), "b");
+    Builder arm;
+    const Value x = arm.input("x", DType::fp32, {2});
+    const Value choice = arm.input("choice", DType::boolean, {1});
+    arm.output(arm.cond_if(choice, {x}, leaf, leaf), "y");
+    Builder builder;
+    const Value in = builder.input("in", DType::fp32, {2});
+    const Value which = builder.input("which", DType::boolean, {1});
+    const Value out = builder.cond_if(which, {in, which}, arm, arm);
+    EXPECT_EQ(builder.tensor(out).dtype, DType::fp32);
+    builder.output(out, "out");
+    const auto bytes = builder.finish();
+    ASSERT_TRUE(bytes) << bytes.error().sentence.view();
+    const Graph graph = verify(*bytes).value();
+    EXPECT_EQ(graph.blocks().size(), 7U);
+    EXPECT_EQ(graph.blocks().back().nesting, 2U);
+}
+
+TEST(Builder, writes_state_that_blocks_share_by_name) {
+    Builder arm;
+    arm.write(arm.variable("state", DType::fp32, {2}), arm.input("x", DType::fp32, {2}));
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {2});
+    const Value choice = builder.input("choice", DType::boolean, {1});
+    const Value state = builder.variable("state", DType::fp32, {2});
+    builder.cond_if(choice, {x}, arm, arm);
+    builder.output(builder.read(state), "y");
+    const auto bytes = builder.finish();
+    ASSERT_TRUE(bytes) << bytes.error().sentence.view();
+    const Graph graph = verify(*bytes).value();
+    for (const Tensor& tensor : graph.tensors()) {
+        EXPECT_EQ(tensor.is_variable, tensor.name == "state");
+        EXPECT_EQ(tensor.state, tensor.name);
+    }
+}
+
+TEST(Builder, keeps_the_mistakes_of_blocks_and_of_those_who_run_them) {
+    Builder wrong;
+    wrong.output(wrong.add(wrong.input("x", DType::fp32, {2}), wrong.input("y", DType::fp32, {3})),
+                 "z");
+    Builder right;
+    right.output(right.input("x", DType::fp32, {2}), "y");
+    const auto sentence = [](const Builder& builder) {
+        const auto bytes = builder.finish();
+        return bytes ? std::string{} : std::string{bytes.error().sentence.view()};
+    };
+    Builder builder;
+    const Value x = builder.input("x", DType::fp32, {2});
+    const Value choice = builder.input("choice", DType::boolean, {1});
+    Builder first = builder;
+    first.cond_if(choice, {x}, right, wrong);
+    EXPECT_NE(sentence(first).find("(ADD) cannot be built"), std::string::npos) << sentence(first);
+    Builder second = builder;
+    second.cond_if(second.input("wide", DType::boolean, {2}), {x}, right, right);
+    EXPECT_NE(sentence(second).find("must be one BOOL"), std::string::npos) << sentence(second);
+    Builder third = builder;
+    third.read(x);
+    EXPECT_NE(sentence(third).find("reads no variable"), std::string::npos) << sentence(third);
+}
+
 }  // namespace
 }  // namespace virtaccel::tosa

@@ -57,6 +57,7 @@ struct Tensor {
     std::span<const std::byte> data;
     bool is_constant = false;  // the output of CONST or CONST_SHAPE; `data` is its value
     bool is_variable = false;  // state; `data`, if there is any, is its first value
+    std::string_view state{};  // of a variable: the state's name, which other blocks may name too
 
     [[nodiscard]] std::uint32_t rank() const { return static_cast<std::uint32_t>(shape.size()); }
 };

@@ -92,12 +92,14 @@ class FileWriter {
         const auto name = write(tensor.name);
         const auto shape = builder_.CreateVector(tensor.shape);
         const auto data = write_data(tensor.data);
+        const auto variable_name = write(tensor.variable_name);
         fb::TosaTensorBuilder target{builder_};
         target.add_name(name);
         target.add_shape(shape);
         target.add_type(static_cast<fb::DType>(static_cast<std::uint32_t>(tensor.dtype)));
         target.add_data(data);
         target.add_variable(tensor.is_variable);
+        target.add_variable_name(variable_name);
         target.add_is_unranked(tensor.is_unranked);
         target.add_offset(tensor.outside_offset);
         return target.Finish();

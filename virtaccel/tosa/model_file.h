@@ -26,6 +26,7 @@ struct FileTensor {
     bool is_variable = false;
     bool is_unranked = false;
     std::uint64_t outside_offset = 0;  // of data kept outside the file
+    FileName variable_name = std::nullopt;
 };
 
 struct FileShape {

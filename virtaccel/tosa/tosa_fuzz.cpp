@@ -70,7 +70,7 @@ void check_block(const tosa::Graph& graph, const tosa::Block& block, const tosa:
         VIRTACCEL_CHECK(std::ranges::all_of(op.inputs, is_ours) &&
                         std::ranges::all_of(op.outputs, is_ours));
         for (const tosa::TensorIndex output : op.outputs) {
-            VIRTACCEL_CHECK(!is_made[output]);
+            VIRTACCEL_CHECK(!is_made[output] || graph.tensors()[output].is_variable);
             is_made[output] = true;
         }
     }
@@ -98,12 +98,18 @@ void check_analysis(const tosa::Graph& graph) {
     if (!analysis) {
         return check_refusal(analysis.error());
     }
-    VIRTACCEL_CHECK(analysis->order.size() + analysis->dead.size() == graph.main().operators.count);
+    VIRTACCEL_CHECK(analysis->order.size() + analysis->dead.size() == graph.operators().size());
+    VIRTACCEL_CHECK(analysis->blocks.size() == graph.blocks().size());
+    for (const tosa::BlockPlace& block : analysis->blocks) {
+        VIRTACCEL_CHECK(block.positions.end() <= analysis->order.size());
+    }
     VIRTACCEL_CHECK(analysis->tensors.size() == graph.tensors().size());
     VIRTACCEL_CHECK(analysis->slots.size() ==
                     graph.main().inputs.size() + graph.main().outputs.size());
     for (const tosa::TensorLife& life : analysis->tensors) {
         VIRTACCEL_CHECK(life.first_use == tosa::nowhere || life.first_use <= life.last_use);
+        VIRTACCEL_CHECK((life.origin == tosa::Origin::variable) ==
+                        (life.state < analysis->states.size()));
         VIRTACCEL_CHECK(life.defined_at == tosa::nowhere || life.last_use == tosa::nowhere ||
                         life.defined_at <= life.last_use);
     }

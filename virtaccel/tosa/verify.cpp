@@ -96,6 +96,10 @@ Checked<Tensor> read_tensor(const fb::TosaTensor& source, const Limits& limits) 
     const Foreign name{tensor.name};
     tensor.dtype = static_cast<DType>(source.type());
     tensor.is_variable = source.variable();
+    tensor.state = tensor.name;
+    if (size_of(source.variable_name()) != 0) {
+        VIRTACCEL_TRY_ASSIGN(tensor.state, name_in(source.variable_name(), "variable", limits));
+    }
     if (source.is_unranked()) {
         return refuse(Status::incompatible, "Tensor (", name,
                       ") has no rank: give every tensor a static shape.");
