@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -369,34 +370,130 @@ TEST(CpuBackend, names_every_operator_that_it_does_not_have) {
         << run.refusals()[1];
 }
 
-TEST(CpuBackend, refuses_variables_whoever_reads_or_writes_them) {
+TEST(CpuBackend, wants_variables_read_and_written_by_operators_of_their_own) {
     auto file = tosa::testing::two_additions().file();
     auto& block = tosa::testing::main_of(file);
-    const auto prepare = [&file] {
-        const auto model = tosa::write_file(file);
-        return testing::prepare(model, testing::target_of(model));
-    };
-    ASSERT_NE(prepare().program, nullptr);
     const auto tensor = std::ranges::find(block.tensors, block.operators[1].outputs.front(),
                                           &tosa::FileTensor::name);
     ASSERT_NE(tensor, block.tensors.end());
     tensor->is_variable = true;
-    const auto inside = prepare();
-    EXPECT_EQ(inside.status, Status::unsupported);
-    ASSERT_EQ(inside.refusals.size(), 2U);
-    EXPECT_EQ(inside.refusals.front(),
-              "The operator 1 (ADD) uses a variable, and the CPU backend keeps no state: choose "
-              "another backend.");
-    tensor->is_variable = false;
-    block.tensors.push_back(
-        {.name = "state", .shape = {1, 4}, .dtype = DType::fp32, .data = {}, .is_variable = true});
-    block.outputs.emplace_back("state");
-    const auto bound = prepare();
-    EXPECT_EQ(bound.status, Status::unsupported);
-    ASSERT_EQ(bound.refusals.size(), 1U);
-    EXPECT_EQ(bound.refusals.front(),
-              "The slot (state) is a variable, and the CPU backend keeps no state: choose another "
-              "backend.");
+    const auto model = tosa::write_file(file);
+    const auto prepared = testing::prepare(model, testing::target_of(model));
+    EXPECT_EQ(prepared.status, Status::unsupported);
+    ASSERT_EQ(prepared.refusals.size(), 2U);
+    EXPECT_EQ(prepared.refusals.front(),
+              "The operator 1 (ADD) uses a variable as if it were none: put VARIABLE_READ or "
+              "VARIABLE_WRITE between.");
+}
+
+TEST(CpuBackend, names_the_block_of_an_operator_that_it_does_not_have) {
+    tosa::Builder inner;
+    inner.output(inner.op(Op::custom, {inner.input("x", DType::fp32, {4})},
+                          tosa::CustomAttribute{
+                              .operator_name = "mine", .domain_name = "here", .implementation = {}},
+                          {.dtype = DType::fp32, .shape = std::vector<std::int32_t>{4}}),
+                 "y");
+    tosa::Builder builder;
+    const auto x = builder.input("x", DType::fp32, {4});
+    const auto choice = builder.input("choice", DType::boolean, {1});
+    builder.output(builder.cond_if(choice, {x}, inner, inner), "y");
+    const testing::ModelRun run{builder};
+    EXPECT_EQ(run.status(), Status::unsupported);
+    ASSERT_EQ(run.refusals().size(), 2U);
+    EXPECT_TRUE(
+        run.refusals()[1].starts_with("The operator 0 (CUSTOM) of the block (block_1_main)"))
+        << run.refusals()[1];
+}
+
+// y = x, after rounds without end if the model's first input is true.
+std::vector<std::byte> spinning_model() {
+    tosa::Builder condition;
+    const auto choice = condition.input("choice", DType::boolean, {1});
+    condition.input("x", DType::fp32, {4});
+    condition.output(choice, "goes on");
+    tosa::Builder body;
+    const auto same = body.input("choice", DType::boolean, {1});
+    const auto x = body.input("x", DType::fp32, {4});
+    body.output(same, "choice");
+    body.output(x, "x");
+    tosa::Builder builder;
+    const auto first = builder.input("choice", DType::boolean, {1});
+    const auto second = builder.input("x", DType::fp32, {4});
+    const auto loop = builder.while_loop({first, second}, condition, body);
+    builder.output(tosa::Builder::output_of(loop, 1), "y");
+    return builder.finish().value();
+}
+
+// A loop that does not end, once it runs.
+class Spinning {
+  public:
+    Spinning() : buffer_(stage.allocate(256)) {
+        stage.write(buffer_, {0.0F, 5.0F, 6.0F, 7.0F, 8.0F});
+        program_ = stage.load(spinning_model());
+    }
+
+    backend::EventHandle submit(bool goes_on, std::uint64_t timeout_ns = 0) {
+        std::byte choice{static_cast<unsigned char>(goes_on ? 1 : 0)};
+        const Piece piece{&choice, 1};
+        Reader reader{PieceList::of({&piece, 1})};
+        EXPECT_EQ(stage.backend.write(buffer_, 0, reader), Status::ok);
+        const Binding bindings[] = {binding(buffer_, 0, {.offset = 0, .bytes = 1}),
+                                    {.buffer = buffer_,
+                                     .range = {.offset = 4, .bytes = 16},
+                                     .slot = 1,
+                                     .access = Access::read},
+                                    binding(buffer_, 2, {.offset = 64, .bytes = 16})};
+        const auto outcome = stage.backend.submit({.queue = stage.queue,
+                                                   .program = program_,
+                                                   .bindings = bindings,
+                                                   .timeout_ns = timeout_ns});
+        return outcome.event;
+    }
+
+    // Waits until rounds are being made: what was queued is taken at once.
+    void let_it_run() const { std::this_thread::sleep_for(std::chrono::milliseconds{20}); }
+
+    std::vector<float> output() { return stage.read(buffer_, 4, 64); }
+
+    Stage stage;
+
+  private:
+    backend::BufferHandle buffer_;
+    backend::ProgramHandle program_;
+};
+
+TEST(CpuBackend, runs_a_loop_to_its_end) {
+    Spinning loop;
+    EXPECT_EQ(loop.stage.wait(loop.submit(false)).phase, EventPhase::complete);
+    EXPECT_EQ(loop.output(), (std::vector<float>{5, 6, 7, 8}));
+}
+
+TEST(CpuBackend, ends_a_loop_whose_time_is_up) {
+    Spinning loop;
+    const auto event = loop.submit(true, 30'000'000);
+    const auto status = loop.stage.wait(event);
+    EXPECT_EQ(status.phase, EventPhase::failed);
+    EXPECT_EQ(status.error, Status::deadline_expired);
+    EXPECT_EQ(loop.stage.wait(loop.submit(false)).phase, EventPhase::complete);
+}
+
+TEST(CpuBackend, cancels_a_loop_that_runs) {
+    Spinning loop;
+    const auto event = loop.submit(true);
+    loop.let_it_run();
+    // The wait is bounded, so on a busy machine it takes more than one try.
+    while (loop.stage.backend.cancel(event) != Status::ok) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(loop.stage.wait(event).phase, EventPhase::cancelled);
+    EXPECT_EQ(loop.stage.wait(loop.submit(false)).phase, EventPhase::complete);
+}
+
+TEST(CpuBackend, may_be_discarded_while_a_loop_runs) {
+    Spinning loop;
+    static_cast<void>(loop.submit(true));
+    static_cast<void>(loop.submit(true));
+    loop.let_it_run();
 }
 
 TEST(CpuBackend, does_not_fill_a_log_with_refusals) {

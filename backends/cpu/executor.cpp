@@ -224,7 +224,9 @@ backend::EventStatus Executor::run_steps(const Program& program, std::uint64_t d
     const Frame frame = program.frame();
     begin_sharing();
     backend::EventStatus status{.phase = EventPhase::complete};
-    for (const auto& step : program.steps) {
+    std::uint32_t position = 0;
+    while (position < program.steps.size()) {
+        Step& step = *program.steps[position];
         if (shall_stop_.load(std::memory_order_relaxed) &&
             shall_stop_.exchange(false, std::memory_order_relaxed)) {
             status = {.phase = EventPhase::cancelled};
@@ -235,10 +237,11 @@ backend::EventStatus Executor::run_steps(const Program& program, std::uint64_t d
             status = expired;
             break;
         }
-        if (!run_step(*step, frame)) {
-            status = {.phase = EventPhase::failed, .error = step->failure()};
+        if (!run_step(step, frame)) {
+            status = {.phase = EventPhase::failed, .error = step.failure()};
             break;
         }
+        position = step.next(frame, position);
     }
     is_sharing_.store(false, std::memory_order_relaxed);
     return status;

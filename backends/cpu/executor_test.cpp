@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/cpu/control_step.h"
 #include "backends/cpu/program.h"
 #include "backends/cpu/step.h"
 #include "host/clock.h"
@@ -220,6 +221,39 @@ TEST(Executor, stops_between_two_steps_when_the_time_is_up) {
     gate.may_end.release();
     EXPECT_EQ(Submitter::wait(event), expired);
     EXPECT_EQ(counter.counts[0].load(), 0U);
+}
+
+TEST(Executor, goes_where_a_step_points) {
+    Submitter submitter;
+    Program program;
+    auto& call = add_step<Return>(program);  // any step that names the next one
+    auto& skipped = add_step<Counter>(program, 1U);
+    auto& counter = add_step<Counter>(program, 1U);
+    call.come_back_to(2);
+    EXPECT_EQ(Submitter::wait(submitter.submit(program)), complete);
+    EXPECT_EQ(skipped.counts[0].load(), 0U);
+    EXPECT_EQ(counter.counts[0].load(), 1U);
+    call.come_back_to(3);
+    EXPECT_EQ(Submitter::wait(submitter.submit(program)), complete);
+    EXPECT_EQ(counter.counts[0].load(), 1U);
+}
+
+TEST(Executor, stops_rounds_without_end) {
+    for (const std::uint32_t threads : {1U, 2U}) {
+        Submitter submitter{threads};
+        Program program;
+        add_step<Counter>(program, 2U);
+        add_step<Jump>(program).go_to(0);
+        EXPECT_EQ(Submitter::wait(submitter.submit(program, host::now_ns() + 20'000'000)), expired);
+        const auto event = submitter.submit(program);
+        // On a machine that is very busy the answer may be no.
+        while (!submitter.cancel(event)) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(Submitter::status(event), cancelled);
+        static_cast<void>(submitter.submit(program));
+        submitter.stop();
+    }
 }
 
 TEST(Executor, ends_a_submission_whose_step_gives_up) {

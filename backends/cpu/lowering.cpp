@@ -5,14 +5,12 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/arena.h"
-#include "backends/cpu/block.h"
+#include "backends/cpu/control_step.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/program.h"
@@ -64,9 +62,10 @@ std::unique_ptr<Program> Lowering::run() {
     set_up_values();
     set_up_slots(*program);
     know_constants();
-    lower_operators();
+    lower_operators({.first = 0, .count = static_cast<std::uint32_t>(analysis_.order.size())});
     copy_to_other_slots();
     keep_constants(*program);
+    keep_states(*program);
     place_in_arena(*program);
     fill_addresses(*program);
     program->steps = std::move(steps_);
@@ -95,11 +94,17 @@ void Lowering::set_up_values() {
             case tosa::Origin::computed:
                 home = Home::arena;
                 break;
+            case tosa::Origin::variable:
+                home = Home::state;
+                break;
             default:
                 break;
         }
         const ValueId id = add_value(graph_.tensors()[i].bytes, home);
         values_[id].last_use = life.last_use == tosa::nowhere ? 0 : life.last_use;
+        if (home == Home::state) {
+            values_[id].parent = analysis_.states[life.state];
+        }
     }
 }
 
@@ -149,8 +154,9 @@ void Lowering::know_constants() {
     }
 }
 
-void Lowering::lower_operators() {
-    for (position_ = 0; position_ < analysis_.order.size(); ++position_) {
+// Where an operator runs blocks, their operators follow it and are lowered with it.
+void Lowering::lower_operators(tosa::IndexRange positions) {
+    for (position_ = positions.first; position_ < positions.end(); ++position_) {
         if (deferred_[position_]) {
             deferred_[position_](*this);
         } else if (!taken_[position_]) {
@@ -171,8 +177,46 @@ void Lowering::emit(std::unique_ptr<Step> step, std::span<const ValueId> reads, 
     touched.push_back(write);
     touched.insert(touched.end(), scratch_.begin(), scratch_.end());
     scratch_.clear();
+    append(std::move(step), std::move(touched));
+}
+
+void Lowering::append(std::unique_ptr<Step> step, std::vector<ValueId> touched) {
+    if (routine_depth_ != 0) {
+        routine_steps_.push_back(next_step());
+    }
     steps_.push_back(std::move(step));
     touched_.push_back(std::move(touched));
+}
+
+void Lowering::emit_control(std::unique_ptr<Step> step, std::span<const ValueId> touched) {
+    append(std::move(step), {touched.begin(), touched.end()});
+}
+
+// Behind it, `position_` is that of the last operator inside, so that what follows is next.
+void Lowering::lower_block(tosa::BlockIndex block) {
+    const tosa::BlockPlace& place = analysis_.blocks[block];
+    if (place.callers == 1) {
+        lower_operators(place.positions);
+        --position_;
+        return;
+    }
+    const bool is_first = !routines_.contains(block);
+    auto end = std::make_unique<Return>();
+    Routine& routine = routines_[block];
+    if (is_first) {
+        routine = {.entry = next_step() + 1, .end = end.get()};
+    }
+    auto step = std::make_unique<Call>(routine.entry, *routine.end);
+    Call& call = *step;
+    emit_control(std::move(step), {});
+    if (is_first) {
+        ++routine_depth_;
+        lower_operators(place.positions);
+        --position_;
+        --routine_depth_;
+        emit_control(std::move(end), {});
+    }
+    call.come_back_to(next_step());
 }
 
 void Lowering::run_now(Step& step, ValueId write) {
@@ -221,6 +265,9 @@ bool Lowering::join(ValueId output, ValueId input) {
         known_[output] = known_[input];
         return true;
     }
+    if (is_state(output) || is_state(input)) {
+        return false;
+    }
     if (values_[output].home == Home::output) {
         return place_inside(input, output, 0);
     }
@@ -236,13 +283,17 @@ bool Lowering::place_inside(ValueId part, ValueId whole, std::uint64_t offset) {
     const ValueId root = find(part).root;
     const ValueId target = find(whole).root;
     if (values_[root].home != Home::arena || values_[root].bytes != values_[part].bytes ||
-        root == target) {
+        root == target || is_state(target)) {
         return false;
     }
     values_[root].parent = whole;
     values_[root].offset = offset;
     values_[target].last_use = std::max(values_[target].last_use, values_[root].last_use);
     return true;
+}
+
+bool Lowering::is_state(ValueId value) const {
+    return values_[find(value).root].home == Home::state;
 }
 
 bool Lowering::compute_in_place(ValueId output, ValueId input) {
@@ -304,87 +355,6 @@ void Lowering::copy_to_other_slots() {
         const ValueId target = add_value(bytes, Home::output);
         values_[target].slot = i;
         emit(std::make_unique<ops::CopyAll>(source, target, bytes), {source}, target);
-    }
-}
-
-// Known values that steps read outlive the model's bytes.
-void Lowering::keep_constants(Program& program) {
-    std::map<const std::byte*, std::byte*> kept;
-    for (const auto& touched : touched_) {
-        for (const ValueId id : touched) {
-            Value& value = values_[id];
-            if (known_[id] == nullptr || value.address != nullptr) {
-                continue;
-            }
-            std::byte*& address = kept[known_[id]];
-            if (address == nullptr) {
-                charge(value.bytes);
-                program.constants.emplace_back(memory_, static_cast<std::size_t>(value.bytes));
-                address = program.constants.back().data();
-                std::memcpy(address, known_[id], static_cast<std::size_t>(value.bytes));
-            }
-            value.address = address;
-        }
-    }
-    known_bytes_.clear();
-}
-
-void Lowering::place_in_arena(Program& program) {
-    struct Life {
-        std::uint32_t first = tosa::nowhere;
-        std::uint32_t last = 0;
-        std::uint64_t offset = 0;
-    };
-
-    std::vector<Life> lives(values_.size());
-    std::vector<std::vector<ValueId>> born(touched_.size());
-    std::vector<std::vector<ValueId>> dead(touched_.size());
-    for (std::uint32_t step = 0; step < touched_.size(); ++step) {
-        for (const ValueId id : touched_[step]) {
-            const ValueId root = find(id).root;
-            if (values_[root].home != Home::arena) {
-                continue;
-            }
-            if (lives[root].first == tosa::nowhere) {
-                lives[root].first = step;
-                born[step].push_back(root);
-            }
-            lives[root].last = step;
-        }
-    }
-    for (ValueId id = 0; id < lives.size(); ++id) {
-        if (lives[id].first != tosa::nowhere) {
-            dead[lives[id].last].push_back(id);
-        }
-    }
-    ArenaPlan plan;
-    for (std::uint32_t step = 0; step < touched_.size(); ++step) {
-        for (const ValueId id : born[step]) {
-            lives[id].offset = plan.take(values_[id].bytes);
-        }
-        for (const ValueId id : dead[step]) {
-            plan.give(lives[id].offset, values_[id].bytes);
-        }
-    }
-    charge(plan.size());
-    program.arena = Block{memory_, static_cast<std::size_t>(plan.size())};
-    for (ValueId id = 0; id < lives.size(); ++id) {
-        if (lives[id].first != tosa::nowhere) {
-            values_[id].address = program.arena.data() + lives[id].offset;
-        }
-    }
-}
-
-void Lowering::fill_addresses(Program& program) {
-    program.addresses.resize(values_.size());
-    for (ValueId id = 0; id < values_.size(); ++id) {
-        const Found found = find(id);
-        const Value& root = values_[found.root];
-        if (root.home == Home::input || root.home == Home::output) {
-            program.slot_values.push_back({.value = id, .slot = root.slot, .offset = found.offset});
-        } else if (root.address != nullptr) {
-            program.addresses[id] = root.address + found.offset;
-        }
     }
 }
 

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "backends/cpu/block.h"
+#include "backends/cpu/control_step.h"
 #include "backends/cpu/program.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/base/memory.h"
@@ -98,6 +100,27 @@ class Lowering {
     // How many parts to make of work that has at most `parts_max`, for about `operations` in all.
     [[nodiscard]] std::uint32_t parts_for(std::uint64_t parts_max, std::uint64_t operations) const;
 
+    // For operators that run blocks. Lowers the operators of a block that the one being lowered
+    // runs, or calls them where they are already. The blocks of an operator come in order.
+    void lower_block(tosa::BlockIndex block);
+
+    [[nodiscard]] const tosa::Block& block(tosa::BlockIndex index) const {
+        return graph_.blocks()[index];
+    }
+
+    // Whether anybody reads a tensor, or it is an output.
+    [[nodiscard]] bool is_used(tosa::TensorIndex tensor) const {
+        return analysis_.tensors[tensor].last_use != tosa::nowhere;
+    }
+
+    // The position of the step that is emitted next.
+    [[nodiscard]] std::uint32_t next_step() const {
+        return static_cast<std::uint32_t>(steps_.size());
+    }
+
+    // Appends a step that decides which one comes next. `touched` live until then.
+    void emit_control(std::unique_ptr<Step> step, std::span<const ValueId> touched);
+
     // For fusion. The position of the one operator that reads `tensor`, once, if that tensor is
     // nothing but a step between the two and the operator is not taken; else nowhere.
     [[nodiscard]] std::uint32_t only_reader(tosa::TensorIndex tensor) const;
@@ -127,7 +150,7 @@ class Lowering {
     void defer(std::uint32_t position, std::function<void(Lowering&)> emission);
 
   private:
-    enum class Home : std::uint8_t { none, constant, arena, input, output };
+    enum class Home : std::uint8_t { none, constant, arena, input, output, state };
 
     // A value lies in the bytes of its root, which is itself or another value's, at an offset.
     struct Value {
@@ -138,7 +161,13 @@ class Lowering {
         Home home = Home::none;
         std::uint32_t slot = 0;
         std::uint32_t last_use = 0;
-        std::byte* address = nullptr;  // of a constant that is kept, or in the arena
+        std::byte* address = nullptr;  // of a constant that is kept, of state, or in the arena
+    };
+
+    // A block that several operators run, lowered.
+    struct Routine {
+        std::uint32_t entry = 0;
+        Return* end = nullptr;
     };
 
     struct Found {
@@ -152,10 +181,13 @@ class Lowering {
     void set_up_values();
     void set_up_slots(Program& program);
     void know_constants();
-    void lower_operators();
+    void lower_operators(tosa::IndexRange positions);
+    void append(std::unique_ptr<Step> step, std::vector<ValueId> touched);
     void run_now(Step& step, ValueId write);
     void copy_to_other_slots();
+    [[nodiscard]] bool is_state(ValueId value) const;
     void keep_constants(Program& program);
+    void keep_states(Program& program);
     void place_in_arena(Program& program);
     void fill_addresses(Program& program);
     void charge(std::uint64_t bytes);
@@ -171,8 +203,11 @@ class Lowering {
     std::uint32_t position_ = 0;
     Steps steps_;
     std::vector<std::vector<ValueId>> touched_;  // by each step
-    std::vector<ValueId> scratch_;               // of the next step
-    std::vector<Block> known_bytes_;             // all that is known and not as the model has it
+    std::map<tosa::BlockIndex, Routine> routines_;
+    std::uint32_t routine_depth_ = 0;
+    std::vector<std::uint32_t> routine_steps_;  // whose values live as long as the program
+    std::vector<ValueId> scratch_;              // of the next step
+    std::vector<Block> known_bytes_;            // all that is known and not as the model has it
     std::uint64_t known_size_ = 0;
     std::uint64_t resident_bytes_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "virtaccel/tosa/analysis.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/types.h"
 
@@ -73,6 +74,7 @@ constexpr OperatorSupport rows[] = {
     {Op::clamp, {}, nullptr, ops::lower_clamp},
     {Op::clz, {}, nullptr, ops::lower_clz},
     {Op::concat, {}, nullptr, ops::lower_concat},
+    {Op::cond_if, {}, nullptr, ops::lower_cond_if},
     {Op::const_shape, {}, nullptr, ops::lower_nothing},
     {Op::constant, {}, nullptr, ops::lower_nothing},
     {Op::conv2d, fp32, known_weights, ops::lower_conv2d},
@@ -124,17 +126,34 @@ constexpr OperatorSupport rows[] = {
     {Op::tanh, {}, nullptr, ops::lower_tanh},
     {Op::tile, {}, nullptr, ops::lower_tile},
     {Op::transpose, {}, nullptr, ops::lower_transpose},
+    {Op::variable, {}, nullptr, ops::lower_nothing},
+    {Op::variable_read, {}, nullptr, ops::lower_variable_read},
+    {Op::variable_write, {}, nullptr, ops::lower_variable_write},
+    {Op::while_loop, {}, nullptr, ops::lower_while_loop},
 };
 
-// "The operator 92 (CONV2D) "
-tosa::Text subject_of(const tosa::Operator& op) {
+// "The operator 92 (CONV2D) ", or "The operator 2 (ADD) of the block (body) " if it is an inner
+// one.
+tosa::Text subject_of(const tosa::Graph& graph, tosa::OperatorIndex index) {
+    const tosa::Operator& op = graph.operators()[index];
     tosa::Text text;
     text.append("The operator ").append(op.index).append(" (").append(tosa::name_of(op.op));
-    return text.append(") ");
+    text.append(") ");
+    if (index >= graph.main().operators.count) {
+        const auto block = std::ranges::find_if(
+            graph.blocks(), [&](const tosa::Block& one) { return index < one.operators.end(); });
+        text.append("of the block (").append_foreign(block->name).append(") ");
+    }
+    return text;
 }
 
-// A file may call any tensor a variable, whoever reads and writes it.
-bool uses_state(const Candidate& candidate) {
+// A file may call any tensor a variable, whoever reads and writes it. Steps need not run in an
+// order in which that makes a difference.
+bool uses_state_unasked(const Candidate& candidate) {
+    const tosa::OperatorRow* const row = tosa::row_of(candidate.op.op);
+    if (row == nullptr || row->kind == tosa::OperatorClass::state) {
+        return false;
+    }
     const auto is_variable = [&](tosa::TensorIndex tensor) {
         return candidate.graph.tensors()[tensor].is_variable;
     };
@@ -149,9 +168,12 @@ tosa::Text objection_to(const Candidate& candidate) {
     if (support == nullptr) {
         return text.append("is not among the CPU backend's operators yet: choose another backend.");
     }
-    if (uses_state(candidate)) {
+    if (uses_state_unasked(candidate)) {
         return text.append(
-            "uses a variable, and the CPU backend keeps no state: choose another backend.");
+            "uses a variable as if it were none: put VARIABLE_READ or VARIABLE_WRITE between.");
+    }
+    if (support->types.empty() && support->objection == nullptr) {
+        return text;
     }
     const DType output = candidate.output().dtype;
     const DType input = candidate.op.inputs.empty() ? output : candidate.input(0).dtype;
@@ -173,23 +195,6 @@ tosa::Text objection_to(const Candidate& candidate) {
     return text;
 }
 
-// Whether no slot is bound to a variable; says a sentence for the first that is.
-bool binds_no_state(const tosa::Graph& graph, const tosa::Analysis& analysis,
-                    const backend::RefusalSink& refusals) {
-    const auto slot = std::ranges::find_if(analysis.slots, [&](const tosa::Slot& one) {
-        return graph.tensors()[one.tensor].is_variable;
-    });
-    if (slot == analysis.slots.end()) {
-        return true;
-    }
-    tosa::Text text;
-    text.append("The slot (")
-        .append(graph.tensors()[slot->tensor].name)
-        .append(") is a variable, and the CPU backend keeps no state: choose another backend.");
-    refusals(text.view());
-    return false;
-}
-
 }  // namespace
 
 const OperatorSupport* support_of(tosa::Op op) {
@@ -207,7 +212,7 @@ bool admit(const tosa::Graph& graph, const tosa::Analysis& analysis,
             continue;
         }
         if (refused < sentences_max) {
-            refusals(subject_of(op).append(objection.view()).view());
+            refusals(subject_of(graph, index).append(objection.view()).view());
         }
         ++refused;
     }
@@ -218,7 +223,7 @@ bool admit(const tosa::Graph& graph, const tosa::Analysis& analysis,
             .append(") for reasons like these.");
         refusals(rest.view());
     }
-    return binds_no_state(graph, analysis, refusals) && refused == 0;
+    return refused == 0;
 }
 
 }  // namespace virtaccel::backends::cpu

@@ -1,6 +1,7 @@
 #pragma once
 // A compiled model: steps, what they keep, and what a submission has to bind. It knows nothing of
-// TOSA any more. Runs one submission at a time.
+// TOSA any more. Runs one submission at a time. State is what the one before has left, also if that
+// one was cancelled between two steps.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,7 @@ struct Program {
     std::vector<std::byte*> addresses;
     std::vector<SlotValue> slot_values;
     std::vector<Block> constants;
+    std::vector<Block> states;
     Block arena;
     std::uint64_t resident_bytes = 0;
 

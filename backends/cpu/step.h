@@ -43,6 +43,12 @@ class Step {
     // Why `run` gives up, where it does: a library that it calls, or an operand that TOSA forbids.
     [[nodiscard]] virtual Status failure() const { return Status::internal_error; }
 
+    // The step that comes after this one, which stands at `position`.
+    [[nodiscard]] virtual std::uint32_t next(const Frame& /*frame*/,
+                                             std::uint32_t position) noexcept {
+        return position + 1;
+    }
+
     // What the step keeps besides its values: packed weights, scratch of its own.
     [[nodiscard]] virtual std::uint64_t resident_bytes() const { return 0; }
 };

@@ -9,11 +9,17 @@ class Lowering;
 
 namespace ops {
 
-// CONST, CONST_SHAPE: their tensors are known.
+// CONST, CONST_SHAPE, VARIABLE: their tensors are there.
 void lower_nothing(Lowering& lowering, const tosa::Operator& op);
 // The same bytes under another name.
 void lower_identity(Lowering& lowering, const tosa::Operator& op);
 void lower_reshape(Lowering& lowering, const tosa::Operator& op);
+
+// Blocks and state (control.cpp).
+void lower_cond_if(Lowering& lowering, const tosa::Operator& op);
+void lower_variable_read(Lowering& lowering, const tosa::Operator& op);
+void lower_variable_write(Lowering& lowering, const tosa::Operator& op);
+void lower_while_loop(Lowering& lowering, const tosa::Operator& op);
 
 // Elementwise (binary.cpp, cast.cpp, integers.cpp, rescale.cpp, select.cpp, table.cpp, unary.cpp).
 void lower_abs(Lowering& lowering, const tosa::Operator& op);

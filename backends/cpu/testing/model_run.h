@@ -27,6 +27,7 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/model_file.h"
 #include "virtaccel/tosa/target.h"
 #include "virtaccel/tosa/validate.h"
 
@@ -79,14 +80,11 @@ class ModelRun {
             ADD_FAILURE() << model.error().sentence.view();
             return;
         }
-        prepared_ = prepare(*model, target_of(*model), options);
-        if (prepared_.program == nullptr) {
-            return;
-        }
-        for (const ProgramSlot& slot : prepared_.program->slots) {
-            blocks_.emplace_back(slot.bytes + offset, std::byte{0xa5});
-            ranges_.push_back({blocks_.back().data() + offset});
-        }
+        prepare_model(*model, options);
+    }
+
+    explicit ModelRun(const tosa::FileModel& file, const ModelOptions& options = {}) {
+        prepare_model(tosa::write_file(file), options);
     }
 
     [[nodiscard]] Status status() const { return prepared_.status; }
@@ -126,10 +124,11 @@ class ModelRun {
         }
         prepared_.program->bind(ranges_);
         const Frame frame = prepared_.program->frame();
-        for (const auto& step : prepared_.program->steps) {
-            for (std::uint32_t part = step->parts(); part-- > 0;) {
-                if (!step->run(frame, part)) {
-                    return step->failure();
+        const Steps& steps = prepared_.program->steps;
+        for (std::uint32_t at = 0; at < steps.size(); at = steps[at]->next(frame, at)) {
+            for (std::uint32_t part = steps[at]->parts(); part-- > 0;) {
+                if (!steps[at]->run(frame, part)) {
+                    return steps[at]->failure();
                 }
             }
         }
@@ -165,6 +164,17 @@ class ModelRun {
 
   private:
     static constexpr std::size_t offset = 4;
+
+    void prepare_model(std::span<const std::byte> model, const ModelOptions& options) {
+        prepared_ = prepare(model, target_of(model), options);
+        if (prepared_.program == nullptr) {
+            return;
+        }
+        for (const ProgramSlot& slot : prepared_.program->slots) {
+            blocks_.emplace_back(slot.bytes + offset, std::byte{0xa5});
+            ranges_.push_back({blocks_.back().data() + offset});
+        }
+    }
 
     Prepared prepared_;
     std::deque<std::vector<std::byte>> blocks_;
