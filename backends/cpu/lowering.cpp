@@ -166,15 +166,17 @@ void Lowering::lower_operators(tosa::IndexRange positions) {
     }
 }
 
-void Lowering::emit(std::unique_ptr<Step> step, std::span<const ValueId> reads, ValueId write) {
-    if (write < graph_.tensors().size() && is_known(write)) {
-        run_now(*step, write);
+void Lowering::emit(std::unique_ptr<Step> step, std::span<const ValueId> reads,
+                    std::span<const ValueId> writes) {
+    // An operator's outputs are known all together or not at all.
+    if (writes.front() < graph_.tensors().size() && is_known(writes.front())) {
+        run_now(*step, writes);
         scratch_.clear();
         return;
     }
     charge(step->resident_bytes());
     std::vector<ValueId> touched{reads.begin(), reads.end()};
-    touched.push_back(write);
+    touched.insert(touched.end(), writes.begin(), writes.end());
     touched.insert(touched.end(), scratch_.begin(), scratch_.end());
     scratch_.clear();
     append(std::move(step), std::move(touched));
@@ -219,9 +221,11 @@ void Lowering::lower_block(tosa::BlockIndex block) {
     call.come_back_to(next_step());
 }
 
-void Lowering::run_now(Step& step, ValueId write) {
-    if (known_[write] == nullptr) {
-        static_cast<void>(know(write));
+void Lowering::run_now(Step& step, std::span<const ValueId> writes) {
+    for (const ValueId write : writes) {
+        if (known_[write] == nullptr) {
+            static_cast<void>(know(write));
+        }
     }
     std::vector<Block> scratch;
     std::uint64_t left = options_.resident_bytes_max - known_size_;

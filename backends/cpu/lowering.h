@@ -69,9 +69,14 @@ class Lowering {
         return known_[index];
     }
 
-    // Appends a step, or runs it at once if what it writes is to be known. Scratch that was added
-    // since the last step is this step's.
-    void emit(std::unique_ptr<Step> step, std::span<const ValueId> reads, ValueId write);
+    // Appends a step, or runs it at once if all that it writes is to be known. Scratch that was
+    // added since the last step is this step's.
+    void emit(std::unique_ptr<Step> step, std::span<const ValueId> reads,
+              std::span<const ValueId> writes);
+
+    void emit(std::unique_ptr<Step> step, std::span<const ValueId> reads, ValueId write) {
+        emit(std::move(step), reads, std::span{&write, 1});
+    }
 
     void emit(std::unique_ptr<Step> step, std::initializer_list<ValueId> reads, ValueId write) {
         emit(std::move(step), std::span{reads.begin(), reads.size()}, write);
@@ -183,7 +188,7 @@ class Lowering {
     void know_constants();
     void lower_operators(tosa::IndexRange positions);
     void append(std::unique_ptr<Step> step, std::vector<ValueId> touched);
-    void run_now(Step& step, ValueId write);
+    void run_now(Step& step, std::span<const ValueId> writes);
     void copy_to_other_slots();
     [[nodiscard]] bool is_state(ValueId value) const;
     void keep_constants(Program& program);

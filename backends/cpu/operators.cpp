@@ -28,14 +28,6 @@ constexpr std::uint64_t sentences_max = 64;
 
 constexpr Types fp32[] = {{DType::fp32, DType::fp32}};
 constexpr Types fp32_and_int32[] = {{DType::fp32, DType::fp32}, {DType::int32, DType::int32}};
-constexpr Types resizes[] = {
-    {DType::fp32, DType::fp32}, {DType::int8, DType::int8}, {DType::int8, DType::int32}};
-
-std::string_view known_weights(const Candidate& candidate) {
-    return candidate.is_known(1) && candidate.is_known(2)
-               ? std::string_view{}
-               : std::string_view{"must have weights and a bias that are constant"};
-}
 
 template <std::size_t first>
 std::string_view known_from(const Candidate& candidate) {
@@ -49,13 +41,14 @@ std::string_view known_from(const Candidate& candidate) {
 
 // Interpolated integers are not divided by the scale, so they do not fit their own type.
 std::string_view wide_output(const Candidate& candidate) {
+    const DType input = candidate.input(0).dtype;
+    const bool is_integer = input == DType::int8 || input == DType::int16;
     const bool is_bilinear =
         candidate.op.as<tosa::ResizeAttribute>().mode == tosa::ResizeMode::bilinear;
-    const bool is_wide = candidate.output().dtype == DType::int32;
-    if (candidate.input(0).dtype == DType::int8 && is_bilinear != is_wide) {
-        return "must go from INT8 to INT32 if it is bilinear, and to INT8 if it is not";
+    if (is_integer && is_bilinear == (candidate.output().dtype == input)) {
+        return "must make a wider type of integers if it is bilinear, and the same if it is not";
     }
-    return known_from<1>(candidate);
+    return {};
 }
 
 // In the order of the operators' names.
@@ -64,7 +57,7 @@ constexpr OperatorSupport rows[] = {
     {Op::add, {}, nullptr, ops::lower_add},
     {Op::argmax, {}, nullptr, ops::lower_argmax},
     {Op::arithmetic_right_shift, {}, nullptr, ops::lower_arithmetic_right_shift},
-    {Op::avg_pool2d, fp32, nullptr, ops::lower_avg_pool2d},
+    {Op::avg_pool2d, {}, nullptr, ops::lower_avg_pool2d},
     {Op::bitwise_and, {}, nullptr, ops::lower_bitwise_and},
     {Op::bitwise_not, {}, nullptr, ops::lower_bitwise_not},
     {Op::bitwise_or, {}, nullptr, ops::lower_bitwise_or},
@@ -75,14 +68,16 @@ constexpr OperatorSupport rows[] = {
     {Op::clz, {}, nullptr, ops::lower_clz},
     {Op::concat, {}, nullptr, ops::lower_concat},
     {Op::cond_if, {}, nullptr, ops::lower_cond_if},
-    {Op::const_shape, {}, nullptr, ops::lower_nothing},
     {Op::constant, {}, nullptr, ops::lower_nothing},
-    {Op::conv2d, fp32, known_weights, ops::lower_conv2d},
+    {Op::const_shape, {}, nullptr, ops::lower_nothing},
+    {Op::conv2d, {}, nullptr, ops::lower_conv2d},
+    {Op::conv3d, {}, nullptr, ops::lower_conv3d},
     {Op::cos, {}, nullptr, ops::lower_cos},
-    {Op::depthwise_conv2d, fp32, known_weights, ops::lower_depthwise_conv2d},
+    {Op::depthwise_conv2d, {}, nullptr, ops::lower_depthwise_conv2d},
     {Op::equal, {}, nullptr, ops::lower_equal},
     {Op::erf, {}, nullptr, ops::lower_erf},
     {Op::exp, {}, nullptr, ops::lower_exp},
+    {Op::fft2d, {}, nullptr, ops::lower_fft2d},
     {Op::floor, {}, nullptr, ops::lower_floor},
     {Op::gather, {}, nullptr, ops::lower_gather},
     {Op::greater, {}, nullptr, ops::lower_greater},
@@ -96,8 +91,8 @@ constexpr OperatorSupport rows[] = {
     {Op::logical_or, {}, nullptr, ops::lower_logical_or},
     {Op::logical_right_shift, {}, nullptr, ops::lower_logical_right_shift},
     {Op::logical_xor, {}, nullptr, ops::lower_logical_xor},
-    {Op::matmul, fp32, nullptr, ops::lower_matmul},
-    {Op::max_pool2d, fp32, nullptr, ops::lower_max_pool2d},
+    {Op::matmul, {}, nullptr, ops::lower_matmul},
+    {Op::max_pool2d, {}, nullptr, ops::lower_max_pool2d},
     {Op::maximum, {}, nullptr, ops::lower_maximum},
     {Op::minimum, {}, nullptr, ops::lower_minimum},
     {Op::mul, {}, nullptr, ops::lower_mul},
@@ -113,8 +108,9 @@ constexpr OperatorSupport rows[] = {
     {Op::reduce_sum, {}, nullptr, ops::lower_reduce_sum},
     {Op::rescale, {}, nullptr, ops::lower_rescale},
     {Op::reshape, {}, nullptr, ops::lower_reshape},
-    {Op::resize, resizes, wide_output, ops::lower_resize},
+    {Op::resize, {}, wide_output, ops::lower_resize},
     {Op::reverse, {}, nullptr, ops::lower_reverse},
+    {Op::rfft2d, {}, nullptr, ops::lower_rfft2d},
     {Op::rsqrt, {}, nullptr, ops::lower_rsqrt},
     {Op::scatter, {}, nullptr, ops::lower_scatter},
     {Op::select, {}, nullptr, ops::lower_select},
@@ -126,6 +122,7 @@ constexpr OperatorSupport rows[] = {
     {Op::tanh, {}, nullptr, ops::lower_tanh},
     {Op::tile, {}, nullptr, ops::lower_tile},
     {Op::transpose, {}, nullptr, ops::lower_transpose},
+    {Op::transpose_conv2d, {}, nullptr, ops::lower_transpose_conv2d},
     {Op::variable, {}, nullptr, ops::lower_nothing},
     {Op::variable_read, {}, nullptr, ops::lower_variable_read},
     {Op::variable_write, {}, nullptr, ops::lower_variable_write},

@@ -12,7 +12,9 @@
 
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/clamp.h"
+#include "backends/cpu/ops/conversion.h"
 #include "backends/cpu/ops/convolution_step.h"
+#include "backends/cpu/ops/general_convolution.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/ops/padding.h"
 #include "backends/cpu/ops/window.h"
@@ -156,7 +158,8 @@ std::uint32_t absorb_pointwise(Lowering& lowering, Plan& plan, std::uint32_t las
     }
     const std::uint32_t reader = lowering.only_reader(plan.first.output);
     if (reader == tosa::nowhere || lowering.operator_at(reader).op != tosa::Op::conv2d ||
-        lowering.operator_at(reader).inputs[0] != plan.first.output) {
+        lowering.operator_at(reader).inputs[0] != plan.first.output ||
+        !has_known_weights(lowering, lowering.operator_at(reader))) {
         return last;
     }
     const Convolution second = convolution_of(lowering, lowering.operator_at(reader));
@@ -188,7 +191,8 @@ void emit(Lowering& lowering, const Plan& plan) {
     lowering.emit(std::move(step), reads, last.output);
 }
 
-void lower(Lowering& lowering, const tosa::Operator& op) {
+// FP32, with what stands before and behind it.
+void lower_fp32(Lowering& lowering, const tosa::Operator& op) {
     Plan plan{.first = convolution_of(lowering, op), .second = std::nullopt};
     if (lowering.is_known(plan.first.output)) {
         emit(lowering, plan);
@@ -207,10 +211,42 @@ void lower(Lowering& lowering, const tosa::Operator& op) {
     lowering.defer(last, [plan](Lowering& later) { emit(later, plan); });
 }
 
+// Fewer bits than FP32, by way of it.
+void lower_narrow(Lowering& lowering, const tosa::Operator& op) {
+    Plan plan{.first = convolution_of(lowering, op), .second = std::nullopt};
+    plan.first.input = emit_widening(lowering, op.inputs[0]);
+    plan.first.output = add_wide(lowering, op.outputs[0]);
+    emit(lowering, plan);
+    emit_narrowing(lowering, plan.first.output, op.outputs[0]);
+}
+
+void lower(Lowering& lowering, const tosa::Operator& op) {
+    const tosa::DType dtype = lowering.tensor(op.inputs[0]).dtype;
+    if (dtype == tosa::DType::int8 || dtype == tosa::DType::int16) {
+        lower_general_convolution(lowering, op);
+        return;
+    }
+    // Between other steps nothing is known.
+    const bool is_folded = lowering.is_known(op.outputs[0]) && dtype != tosa::DType::fp32;
+    if (is_folded || !has_known_weights(lowering, op)) {
+        lower_general_convolution(lowering, op);
+    } else if (dtype == tosa::DType::fp32) {
+        lower_fp32(lowering, op);
+    } else {
+        lower_narrow(lowering, op);
+    }
+}
+
 }  // namespace
 
+bool has_known_weights(const Lowering& lowering, const tosa::Operator& op) {
+    return lowering.is_known(op.inputs[1]) && lowering.is_known(op.inputs[2]) &&
+           is_known_zero(lowering, op.inputs[3]) && is_known_zero(lowering, op.inputs[4]);
+}
+
 std::vector<float> bias_of(const Lowering& lowering, const Convolution& convolution) {
-    const auto bias = lowering.known<float>(convolution.bias);
+    std::vector<float> storage;
+    const auto bias = known_floats(lowering, convolution.bias, storage);
     if (bias.size() == 1) {
         return std::vector<float>(static_cast<std::size_t>(convolution.output_channels), bias[0]);
     }

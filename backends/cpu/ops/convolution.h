@@ -9,6 +9,7 @@
 #include "backends/cpu/ops/clamp.h"
 #include "backends/cpu/ops/window.h"
 #include "backends/cpu/step.h"
+#include "virtaccel/tosa/graph.h"
 
 namespace virtaccel::backends::cpu {
 
@@ -30,7 +31,8 @@ struct Convolution {
     bool is_depthwise = false;
     ValueId input = 0;
     ValueId output = 0;
-    // Known tensors: OHWI (HWCM if depthwise), and one for each output channel or one for all.
+    // Known tensors of floats: OHWI (HWCM if depthwise), and one for each output channel or one for
+    // all.
     ValueId weights = 0;
     ValueId bias = 0;
     std::optional<Residual> residual;
@@ -57,6 +59,10 @@ struct Convolution {
         return static_cast<std::uint64_t>(window.batch * window.y.output);
     }
 };
+
+// Whether a floating-point convolution's weights and bias are known and its zero points of no
+// effect, so that a step of its own packs them.
+[[nodiscard]] bool has_known_weights(const Lowering& lowering, const tosa::Operator& op);
 
 // One bias for each output channel.
 [[nodiscard]] std::vector<float> bias_of(const Lowering& lowering, const Convolution& convolution);

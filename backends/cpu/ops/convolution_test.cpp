@@ -13,7 +13,6 @@
 #include "backends/cpu/testing/instruction_sets.h"
 #include "backends/cpu/testing/model_run.h"
 #include "backends/cpu/testing/plain.h"
-#include "virtaccel/base/status.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/types.h"
@@ -403,17 +402,25 @@ TEST(Convolution, of_constants_is_a_constant) {
     EXPECT_EQ(run.steps(), 1U);
 }
 
-TEST(Convolution, refuses_weights_that_come_with_a_submission) {
+TEST(Convolution, with_weights_that_come_with_a_submission_leaves_its_neighbours_alone) {
+    const Image input = image_of({1, 5, 6, 3});
+    const Axis padded{.kernel = 3, .before = 1, .after = 1};
+    const Filter filter = filter_of(input, 4, padded, padded);
+    const Filter unpadded{
+        .y = {.kernel = 3}, .x = {.kernel = 3}, .channels = 4, .weights = {}, .bias = {}};
     tosa::Builder builder;
-    const Value x = builder.input("x", DType::fp32, {1, 1, 1, 1});
-    const Value weight = builder.input("w", DType::fp32, {1, 1, 1, 1});
-    builder.output(builder.conv2d(x, weight, builder.constant({1}, {0.0F}), Filter{}.attribute()),
-                   "y");
-    const ModelRun run{builder};
-    EXPECT_EQ(run.status(), Status::unsupported);
-    ASSERT_EQ(run.refusals().size(), 1U);
-    EXPECT_NE(run.refusals().front().find("(CONV2D) must have weights"), std::string::npos)
-        << run.refusals().front();
+    const Value x = builder.input("x", DType::fp32, input.shape());
+    const Value weights = builder.input("w", DType::fp32, {4, 3, 3, 3});
+    const Value bias = builder.constant(DType::fp32, {4}, filter.bias);
+    const Value y = builder.conv2d(builder.pad(x, {0, 0, 1, 1, 1, 1, 0, 0}), weights, bias,
+                                   unpadded.attribute());
+    builder.output(builder.clamp(y, -0.5F, 0.5F), "y");
+    Image wanted = plain_conv2d(input, filter);
+    for (float& pixel : wanted.pixels) {
+        pixel = std::clamp(pixel, -0.5F, 0.5F);
+    }
+    ModelRun run{builder};
+    expect_near(run.input(input.pixels).input(filter.weights).output<float>(), wanted.pixels);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "backends/cpu/block.h"
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/clamp.h"
+#include "backends/cpu/ops/conversion.h"
 #include "backends/cpu/ops/convolution.h"
 #include "backends/cpu/ops/convolution_step.h"
 #include "backends/cpu/ops/dense_kernels.h"
@@ -252,8 +253,9 @@ DenseShape dense_shape_of(const Convolution& convolution) {
 Block pack_dense(const Lowering& lowering, const Convolution& convolution) {
     const DenseShape shape = dense_shape_of(convolution);
     Block packed{lowering.memory(), packed_dense_size(shape) * sizeof(float)};
-    pack_dense(shape, lowering.known<float>(convolution.weights), bias_of(lowering, convolution),
-               reinterpret_cast<float*>(packed.data()));
+    std::vector<float> storage;
+    pack_dense(shape, known_floats(lowering, convolution.weights, storage),
+               bias_of(lowering, convolution), reinterpret_cast<float*>(packed.data()));
     return packed;
 }
 

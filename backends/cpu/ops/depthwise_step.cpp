@@ -2,9 +2,11 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "backends/cpu/block.h"
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/conversion.h"
 #include "backends/cpu/ops/convolution.h"
 #include "backends/cpu/ops/convolution_step.h"
 #include "backends/cpu/ops/depthwise_kernels.h"
@@ -145,7 +147,8 @@ DepthwiseShape depthwise_shape_of(const Convolution& convolution) {
 Block pack_depthwise(const Lowering& lowering, const Convolution& convolution) {
     const DepthwiseShape shape = depthwise_shape_of(convolution);
     Block packed{lowering.memory(), packed_depthwise_size(shape) * sizeof(float)};
-    pack_depthwise(shape, lowering.known<float>(convolution.weights),
+    std::vector<float> storage;
+    pack_depthwise(shape, known_floats(lowering, convolution.weights, storage),
                    bias_of(lowering, convolution), reinterpret_cast<float*>(packed.data()));
     return packed;
 }
@@ -156,7 +159,8 @@ std::unique_ptr<Step> make_depthwise_step(Lowering& lowering, const Convolution&
 }
 
 std::unique_ptr<Step> make_multiplied_step(Lowering& lowering, const Convolution& convolution) {
-    const auto weights = lowering.known<float>(convolution.weights);
+    std::vector<float> storage;
+    const auto weights = known_floats(lowering, convolution.weights, storage);
     const auto bias = bias_of(lowering, convolution);
     Block packed{lowering.memory(), (bias.size() + weights.size()) * sizeof(float)};
     auto* const floats = reinterpret_cast<float*>(packed.data());

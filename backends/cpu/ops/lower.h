@@ -73,11 +73,14 @@ void lower_slice(Lowering& lowering, const tosa::Operator& op);
 void lower_tile(Lowering& lowering, const tosa::Operator& op);
 void lower_transpose(Lowering& lowering, const tosa::Operator& op);
 
-// Windows and axes (pooling.cpp, resize.cpp, reduction.cpp, matmul.cpp, convolution.cpp).
+// Windows and axes (pooling.cpp, resize.cpp, reduction.cpp, matmul.cpp, convolution.cpp,
+// general_convolution.cpp, fft.cpp).
 void lower_argmax(Lowering& lowering, const tosa::Operator& op);
 void lower_avg_pool2d(Lowering& lowering, const tosa::Operator& op);
 void lower_conv2d(Lowering& lowering, const tosa::Operator& op);
+void lower_conv3d(Lowering& lowering, const tosa::Operator& op);
 void lower_depthwise_conv2d(Lowering& lowering, const tosa::Operator& op);
+void lower_fft2d(Lowering& lowering, const tosa::Operator& op);
 void lower_matmul(Lowering& lowering, const tosa::Operator& op);
 void lower_max_pool2d(Lowering& lowering, const tosa::Operator& op);
 void lower_reduce_all(Lowering& lowering, const tosa::Operator& op);
@@ -87,6 +90,8 @@ void lower_reduce_min(Lowering& lowering, const tosa::Operator& op);
 void lower_reduce_product(Lowering& lowering, const tosa::Operator& op);
 void lower_reduce_sum(Lowering& lowering, const tosa::Operator& op);
 void lower_resize(Lowering& lowering, const tosa::Operator& op);
+void lower_rfft2d(Lowering& lowering, const tosa::Operator& op);
+void lower_transpose_conv2d(Lowering& lowering, const tosa::Operator& op);
 
 }  // namespace ops
 

@@ -1,4 +1,6 @@
-// MATMUL, by oneDNN.
+// MATMUL of floating-point numbers, by oneDNN.
+#include "backends/cpu/ops/matmul.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +11,11 @@
 #include <oneapi/dnnl/dnnl_types.h>
 
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/conversion.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu::ops {
 
@@ -78,9 +82,8 @@ class Matmul final : public Step {
     dnnl_stream_t stream_handle_;
 };
 
-}  // namespace
-
-void lower_matmul(Lowering& lowering, const tosa::Operator& op) {
+// Of FP32 values, of which those of the operator may be others.
+void emit_matmul(Lowering& lowering, const tosa::Operator& op, Matmul::Values values) {
     const dnnl::engine engine{dnnl::engine::kind::cpu, 0};
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -89,13 +92,44 @@ void lower_matmul(Lowering& lowering, const tosa::Operator& op) {
                            dense(lowering.tensor(op.inputs[1])),
                            dense(lowering.tensor(op.outputs[0]))},
         attributes, engine};
-    const Matmul::Values values{
-        .left = op.inputs[0],
-        .right = op.inputs[1],
-        .output = op.outputs[0],
-        .scratch = lowering.add_scratch(description.scratchpad_desc().get_size())};
+    values.scratch = lowering.add_scratch(description.scratchpad_desc().get_size());
     lowering.emit(std::make_unique<Matmul>(description, engine, values),
                   {values.left, values.right}, values.output);
+}
+
+// An operand as FP32.
+ValueId wide(Lowering& lowering, ValueId tensor) {
+    return lowering.tensor(tensor).dtype == tosa::DType::fp32 ? tensor
+                                                              : emit_widening(lowering, tensor);
+}
+
+}  // namespace
+
+void lower_matmul(Lowering& lowering, const tosa::Operator& op) {
+    const tosa::DType input = lowering.tensor(op.inputs[0]).dtype;
+    const tosa::DType output = lowering.tensor(op.outputs[0]).dtype;
+    // Between other steps nothing is known.
+    const bool is_folded = lowering.is_known(op.outputs[0]) && input != tosa::DType::fp32;
+    const bool has_zeros = lowering.is_known(op.inputs[2]) && lowering.is_known(op.inputs[3]);
+    const bool is_integer = input == tosa::DType::int8 || input == tosa::DType::int16;
+    if (is_integer || is_folded || !has_zeros) {
+        lower_general_matmul(lowering, op);
+        return;
+    }
+    if (!is_known_zero(lowering, op.inputs[2]) || !is_known_zero(lowering, op.inputs[3])) {
+        lower_general_matmul(lowering, op);
+        return;
+    }
+    Matmul::Values values{.left = wide(lowering, op.inputs[0]),
+                          .right = wide(lowering, op.inputs[1]),
+                          .output = op.outputs[0]};
+    if (output == tosa::DType::fp32) {
+        emit_matmul(lowering, op, values);
+        return;
+    }
+    values.output = add_wide(lowering, op.outputs[0]);
+    emit_matmul(lowering, op, values);
+    emit_narrowing(lowering, values.output, op.outputs[0]);
 }
 
 }  // namespace virtaccel::backends::cpu::ops

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/convolution.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/types.h"
@@ -16,8 +17,8 @@ std::optional<ImagePadding> image_padding(const Lowering& lowering, const tosa::
         return std::nullopt;
     }
     const tosa::Tensor& input = lowering.tensor(op.inputs[0]);
-    if (input.rank() != 4 || input.dtype != tosa::DType::fp32 ||
-        lowering.known<float>(op.inputs[2])[0] != 0.0F) {
+    if (input.rank() != 4 || input.dtype != tosa::DType::fp32 || !lowering.is_known(op.inputs[1]) ||
+        !lowering.is_known(op.inputs[2]) || lowering.known<float>(op.inputs[2])[0] != 0.0F) {
         return std::nullopt;
     }
     const auto amounts = lowering.known<std::int64_t>(op.inputs[1]);
@@ -41,7 +42,7 @@ std::uint32_t reader_that_pads(const Lowering& lowering, const tosa::Operator& o
         convolution.op == tosa::Op::conv2d || convolution.op == tosa::Op::depthwise_conv2d;
     const auto padding = image_padding(lowering, op);
     return is_convolution && convolution.inputs[0] == op.outputs[0] && padding &&
-                   padding->channels == 0
+                   padding->channels == 0 && has_known_weights(lowering, convolution)
                ? reader
                : tosa::nowhere;
 }

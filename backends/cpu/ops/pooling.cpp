@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/ops/conversion.h"
+#include "backends/cpu/ops/general_pooling.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/ops/parts.h"
 #include "backends/cpu/ops/pooling_kernels.h"
@@ -19,13 +21,8 @@ namespace {
 
 class Pool2d final : public Step {
   public:
-    struct Values {
-        ValueId input = 0;
-        ValueId output = 0;
-    };
-
-    Pool2d(Pooling pooling, const ImageWindow& window, const Values& values, std::uint32_t parts)
-        : pooling_(pooling), window_(window), values_(values), parts_(parts) {}
+    Pool2d(Pooling pooling, const GeneralPool& pool)
+        : pooling_(pooling), window_(pool.window), values_(pool.values), parts_(pool.parts) {}
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }
 
@@ -49,7 +46,7 @@ class Pool2d final : public Step {
   private:
     Pooling pooling_;
     ImageWindow window_;
-    Values values_;
+    PoolValues values_;
     std::uint32_t parts_;
 };
 
@@ -62,7 +59,7 @@ WindowAxis axis_of(const tosa::PoolAttribute& attribute, std::size_t axis,
             .pad = attribute.pad[2 * axis]};
 }
 
-void lower(Lowering& lowering, const tosa::Operator& op, Pooling pooling) {
+GeneralPool pool_of(const Lowering& lowering, const tosa::Operator& op) {
     const auto& attribute = op.as<tosa::PoolAttribute>();
     const tosa::Tensor& input = lowering.tensor(op.inputs[0]);
     const tosa::Tensor& output = lowering.tensor(op.outputs[0]);
@@ -72,21 +69,36 @@ void lower(Lowering& lowering, const tosa::Operator& op, Pooling pooling) {
                              .x = axis_of(attribute, 1, input, output)};
     const auto rows = static_cast<std::uint64_t>(window.batch * window.y.output);
     const auto taps = static_cast<std::uint64_t>(window.y.kernel * window.x.kernel);
-    const std::uint32_t parts = lowering.parts_for(rows, output.elements * taps);
-    const Pool2d::Values values{.input = op.inputs[0], .output = op.outputs[0]};
-    lowering.emit(std::make_unique<Pool2d>(pooling, window, values, parts), {values.input},
-                  values.output);
+    const bool has_zeros = op.inputs.size() == 3;
+    return {.dtype = input.dtype,
+            .window = window,
+            .values = {.input = op.inputs[0],
+                       .output = op.outputs[0],
+                       .input_zero = has_zeros ? op.inputs[1] : 0,
+                       .output_zero = has_zeros ? op.inputs[2] : 0},
+            .parts = lowering.parts_for(rows, output.elements * taps)};
 }
 
 }  // namespace
 
 void lower_max_pool2d(Lowering& lowering, const tosa::Operator& op) {
     const bool ignores_nan = op.as<tosa::PoolAttribute>().nan_mode == tosa::NanMode::ignore;
-    lower(lowering, op, ignores_nan ? Pooling::largest_number : Pooling::largest_or_nan);
+    const GeneralPool pool = pool_of(lowering, op);
+    if (pool.dtype != tosa::DType::fp32) {
+        lowering.emit(make_general_max_pool(pool, ignores_nan), op.inputs, op.outputs[0]);
+        return;
+    }
+    const Pooling pooling = ignores_nan ? Pooling::largest_number : Pooling::largest_or_nan;
+    lowering.emit(std::make_unique<Pool2d>(pooling, pool), op.inputs, op.outputs[0]);
 }
 
 void lower_avg_pool2d(Lowering& lowering, const tosa::Operator& op) {
-    lower(lowering, op, Pooling::average);
+    const GeneralPool pool = pool_of(lowering, op);
+    if (pool.dtype != tosa::DType::fp32 || !is_known_zero(lowering, op.inputs[1])) {
+        lowering.emit(make_general_avg_pool(pool), op.inputs, op.outputs[0]);
+        return;
+    }
+    lowering.emit(std::make_unique<Pool2d>(Pooling::average, pool), {op.inputs[0]}, op.outputs[0]);
 }
 
 }  // namespace virtaccel::backends::cpu::ops

@@ -1,0 +1,208 @@
+#include "backends/cpu/ops/general_pooling.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+#include "backends/cpu/ops/elements.h"
+#include "backends/cpu/ops/parts.h"
+#include "backends/cpu/ops/window.h"
+#include "backends/cpu/step.h"
+#include "virtaccel/base/panic.h"
+#include "virtaccel/tosa/types.h"
+
+namespace virtaccel::backends::cpu::ops {
+
+namespace {
+
+using tosa::DType;
+
+// What a pool does with the pixels under its window: it begins with `start`, takes them in, and
+// ends with their number.
+template <class T, bool ignores_nan>
+struct Largest {
+    using Element = T;
+    using Total = std::conditional_t<FloatElement<T>, float, T>;
+
+    Largest(const Frame& /*frame*/, const PoolValues& /*values*/) {}
+
+    static constexpr Total start() {
+        if constexpr (!FloatElement<T>) {
+            return std::numeric_limits<T>::min();
+        } else if constexpr (ignores_nan) {
+            return std::numeric_limits<float>::quiet_NaN();
+        } else {
+            return -std::numeric_limits<float>::infinity();
+        }
+    }
+
+    static Total take(Total so_far, T element) {
+        if constexpr (!FloatElement<T>) {
+            return std::max(so_far, element);
+        } else {
+            const float x = widened(element);
+            const float odd = ignores_nan ? so_far : x;
+            return x > so_far || std::isnan(odd) ? x : so_far;
+        }
+    }
+
+    static T end(Total total, std::int64_t /*count*/) { return narrowed_to<T>(total); }
+};
+
+// Times a number near 1 / `count` and rounded, as TOSA has it.
+std::int64_t mean_of(std::int32_t sum, std::int64_t count) {
+    // Of more pixels TOSA knows no average.
+    constexpr std::int64_t count_max = std::int64_t{1} << 31U;
+    count = std::min(count, count_max);
+    const auto bits = std::bit_width(static_cast<std::uint64_t>(count - 1));
+    const std::int64_t multiplier = (((std::int64_t{1} << 30U) + 1) << bits) / count;
+    const auto shift = 30 + bits;
+    return ((sum * multiplier) + (std::int64_t{1} << (shift - 1))) >> shift;
+}
+
+template <class T>
+struct Average {
+    using Element = T;
+    // Sums that TOSA has no type for wrap around.
+    using Total = std::conditional_t<FloatElement<T>, float, std::uint32_t>;
+
+    Average(const Frame& frame, const PoolValues& values)
+        : input_zero_(widened(*frame.at<const T>(values.input_zero))),
+          output_zero_(widened(*frame.at<const T>(values.output_zero))) {}
+
+    static constexpr Total start() { return {}; }
+
+    [[nodiscard]] Total take(Total so_far, T element) const {
+        return so_far + static_cast<Total>(widened(element) - input_zero_);
+    }
+
+    [[nodiscard]] T end(Total total, std::int64_t count) const {
+        if constexpr (FloatElement<T>) {
+            return narrowed_to<T>(total / static_cast<float>(count));
+        } else {
+            return static_cast<T>(std::clamp<std::int64_t>(
+                mean_of(static_cast<std::int32_t>(total), count) + output_zero_,
+                std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+        }
+    }
+
+  private:
+    Wide<T> input_zero_;
+    Wide<T> output_zero_;
+};
+
+template <class Pool>
+class GeneralPool2d final : public Step {
+  public:
+    explicit GeneralPool2d(const GeneralPool& pool)
+        : window_(pool.window), values_(pool.values), parts_(pool.parts) {}
+
+    [[nodiscard]] std::uint32_t parts() const override { return parts_; }
+
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
+        const Pool pool{frame, values_};
+        const WindowAxis& y = window_.y;
+        const auto rows = static_cast<std::uint64_t>(window_.batch * y.output);
+        const Range range = range_of(rows, parts_, part);
+        const std::int64_t image_elements = y.input * window_.x.input * window_.channels;
+        const std::int64_t row_elements = window_.x.output * window_.channels;
+        for (auto row = static_cast<std::int64_t>(range.first);
+             row < static_cast<std::int64_t>(range.end); ++row) {
+            compute_row(pool, row % y.output,
+                        frame.at<const Element>(values_.input) + (row / y.output * image_elements),
+                        frame.at<Element>(values_.output) + (row * row_elements));
+        }
+        return true;
+    }
+
+  private:
+    using Element = typename Pool::Element;
+    using Total = typename Pool::Total;
+
+    // Channels that are computed at a time.
+    static constexpr std::int64_t block = 64;
+
+    // The pixels under a window that lie inside the image.
+    struct Pixels {
+        const Element* first = nullptr;
+        std::int64_t height = 0;
+        std::int64_t width = 0;
+    };
+
+    void compute_row(const Pool& pool, std::int64_t y, const Element* image,
+                     Element* output) const {
+        const auto taps_y = window_.y.taps_inside(y);
+        const std::int64_t first_y = window_.y.origin(y) + taps_y.first;
+        for (std::int64_t x = 0; x < window_.x.output; ++x) {
+            const auto taps_x = window_.x.taps_inside(x);
+            const std::int64_t first_x = window_.x.origin(x) + taps_x.first;
+            Pixels pixels{
+                .first = image + (((first_y * window_.x.input) + first_x) * window_.channels),
+                .height = taps_y.end - taps_y.first,
+                .width = taps_x.end - taps_x.first};
+            for (std::int64_t channel = 0; channel < window_.channels; channel += block) {
+                const std::int64_t count = std::min(block, window_.channels - channel);
+                compute_pixel(pool, pixels, count, output);
+                pixels.first += count;
+                output += count;
+            }
+        }
+    }
+
+    void compute_pixel(const Pool& pool, const Pixels& pixels, std::int64_t count,
+                       Element* output) const {
+        std::array<Total, static_cast<std::size_t>(block)> totals;
+        totals.fill(Pool::start());
+        const auto channels = static_cast<std::size_t>(count);
+        for (std::int64_t i = 0; i < pixels.height * pixels.width; ++i) {
+            const std::int64_t pixel = (i / pixels.width * window_.x.input) + (i % pixels.width);
+            const Element* const source = pixels.first + (pixel * window_.channels);
+            for (std::size_t c = 0; c < channels; ++c) {
+                totals[c] = pool.take(totals[c], source[c]);
+            }
+        }
+        for (std::size_t c = 0; c < channels; ++c) {
+            output[c] = pool.end(totals[c], pixels.height * pixels.width);
+        }
+    }
+
+    ImageWindow window_;
+    PoolValues values_;
+    std::uint32_t parts_;
+};
+
+// The step that `Of<T>` pools, for the type of the image's elements.
+template <template <class> class Of>
+std::unique_ptr<Step> make(const GeneralPool& pool) {
+    std::unique_ptr<Step> step;
+    VIRTACCEL_CHECK((visit_element<DType::int8, DType::int16, DType::fp16, DType::fp32, DType::bf16,
+                                   DType::fp8e4m3, DType::fp8e5m2>(
+        pool.dtype, [&]<class T>(ElementType<T> /*type*/) {
+            step = std::make_unique<GeneralPool2d<Of<T>>>(pool);
+        })));
+    return step;
+}
+
+template <class T>
+using LargestOrNan = Largest<T, false>;
+
+template <class T>
+using LargestNumber = Largest<T, true>;
+
+}  // namespace
+
+std::unique_ptr<Step> make_general_max_pool(const GeneralPool& pool, bool ignores_nan) {
+    return ignores_nan ? make<LargestNumber>(pool) : make<LargestOrNan>(pool);
+}
+
+std::unique_ptr<Step> make_general_avg_pool(const GeneralPool& pool) {
+    return make<Average>(pool);
+}
+
+}  // namespace virtaccel::backends::cpu::ops

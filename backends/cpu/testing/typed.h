@@ -1,0 +1,69 @@
+#pragma once
+// Tensors of any element type, written and read as whole numbers. The one thing to know: numbers
+// that every type has (a few bits, no rounding) let one test compare all types exactly.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "backends/cpu/ops/elements.h"
+#include "backends/cpu/testing/plain.h"
+#include "virtaccel/tosa/types.h"
+
+namespace virtaccel::backends::cpu::testing {
+
+using Whole = std::vector<std::int64_t>;
+
+// Calls `visit(ElementType<T>{})` for a type that has whole bytes.
+template <class Visit>
+void visit_type(tosa::DType dtype, const Visit& visit) {
+    using enum tosa::DType;
+    EXPECT_TRUE((ops::visit_element<int8, int16, int32, int48, fp16, fp32, bf16, fp8e4m3, fp8e5m2>(
+        dtype, visit)));
+}
+
+// As a tensor has them; INT4 two to a byte.
+[[nodiscard]] inline std::vector<std::byte> encoded(tosa::DType dtype, const Whole& numbers) {
+    std::vector<std::byte> bytes(tosa::byte_count(dtype, numbers.size()).value_or(0));
+    if (dtype == tosa::DType::int4) {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const auto half = static_cast<std::uint8_t>(numbers[i] & 0xf);
+            bytes[i / 2] |= static_cast<std::byte>(half << (i % 2 == 0 ? 0U : 4U));
+        }
+        return bytes;
+    }
+    visit_type(dtype, [&]<class T>(ops::ElementType<T> /*type*/) {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const T element = ops::narrowed_to<T>(static_cast<ops::Wide<T>>(numbers[i]));
+            std::memcpy(bytes.data() + (i * sizeof(T)), &element, sizeof(T));
+        }
+    });
+    return bytes;
+}
+
+[[nodiscard]] inline Whole decoded(tosa::DType dtype, std::span<const std::byte> bytes) {
+    Whole numbers;
+    visit_type(dtype, [&]<class T>(ops::ElementType<T> /*type*/) {
+        for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+            T element;
+            std::memcpy(&element, bytes.data() + i, sizeof(T));
+            numbers.push_back(static_cast<std::int64_t>(ops::widened(element)));
+        }
+    });
+    return numbers;
+}
+
+// Numbers from -`most` to `most`, the same every time.
+[[nodiscard]] inline Whole whole_numbers(std::size_t count, std::int64_t most, std::uint32_t seed) {
+    Numbers numbers{seed};
+    Whole found(count);
+    std::ranges::generate(found, [&] {
+        return static_cast<std::int64_t>(numbers.next() * (static_cast<float>(most) + 0.99F));
+    });
+    return found;
+}
+
+}  // namespace virtaccel::backends::cpu::testing
