@@ -15,6 +15,7 @@
 #include "backends/cpu/ops/conversion.h"
 #include "backends/cpu/ops/convolution_step.h"
 #include "backends/cpu/ops/general_convolution.h"
+#include "backends/cpu/ops/int8_convolution.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/ops/padding.h"
 #include "backends/cpu/ops/window.h"
@@ -223,7 +224,9 @@ void lower_narrow(Lowering& lowering, const tosa::Operator& op) {
 void lower(Lowering& lowering, const tosa::Operator& op) {
     const tosa::DType dtype = lowering.tensor(op.inputs[0]).dtype;
     if (dtype == tosa::DType::int8 || dtype == tosa::DType::int16) {
-        lower_general_convolution(lowering, op);
+        if (!lower_int8(lowering, convolution_of(lowering, op), op)) {
+            lower_general_convolution(lowering, op);
+        }
         return;
     }
     // Between other steps nothing is known.

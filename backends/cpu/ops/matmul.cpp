@@ -12,6 +12,7 @@
 
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/conversion.h"
+#include "backends/cpu/ops/int8_matmul.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/tosa/graph.h"
@@ -111,9 +112,12 @@ void lower_matmul(Lowering& lowering, const tosa::Operator& op) {
     // Between other steps nothing is known.
     const bool is_folded = lowering.is_known(op.outputs[0]) && input != tosa::DType::fp32;
     const bool has_zeros = lowering.is_known(op.inputs[2]) && lowering.is_known(op.inputs[3]);
-    const bool is_integer = input == tosa::DType::int8 || input == tosa::DType::int16;
-    if (is_integer || is_folded || !has_zeros) {
+    if (input == tosa::DType::int16 || is_folded || !has_zeros) {
         lower_general_matmul(lowering, op);
+        return;
+    }
+    if (input == tosa::DType::int8) {
+        lower_int8_matmul(lowering, op);
         return;
     }
     if (!is_known_zero(lowering, op.inputs[2]) || !is_known_zero(lowering, op.inputs[3])) {

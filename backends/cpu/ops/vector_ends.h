@@ -97,31 +97,31 @@ HWY_INLINE V in_register(V value) {
     return value;
 }
 
-// `count` addresses, `step` floats apart. Three of them come from one pointer, as far as an
+// `count` addresses, `step` elements apart. Three of them come from one pointer, as far as an
 // instruction's own arithmetic reaches, so that they do not run out of registers.
-template <std::size_t count>
+template <std::size_t count, class T = float>
 class Steps {
   public:
-    HWY_INLINE Steps(const float* first, std::int64_t step) : step_(step) {
+    HWY_INLINE Steps(const T* first, std::int64_t step) : step_(step) {
         for (std::size_t i = 0; i < base_.size(); ++i) {
             base_[i] = first + (static_cast<std::int64_t>(3 * i) * step);
         }
     }
 
     template <std::size_t i>
-    HWY_INLINE const float* at() const {
+    HWY_INLINE const T* at() const {
         return base_[i / 3] + (static_cast<std::int64_t>(i % 3) * step_);
     }
 
-    // Moves all of them on by one float.
+    // Moves all of them on by one element.
     HWY_INLINE void advance() {
-        for (const float*& pointer : base_) {
+        for (const T*& pointer : base_) {
             ++pointer;
         }
     }
 
   private:
-    std::array<const float*, (count + 2) / 3> base_;
+    std::array<const T*, (count + 2) / 3> base_;
     std::int64_t step_;
 };
 
