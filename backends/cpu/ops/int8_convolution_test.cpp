@@ -1,7 +1,9 @@
 // CONV2D and DEPTHWISE_CONV2D of INT8 with known weights, for every window.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,25 +81,28 @@ struct Problem {
         return {output.pixels.begin(), output.pixels.end()};
     }
 
-    [[nodiscard]] std::vector<std::int32_t> computed(std::uint32_t threads) const {
+    // The convolution of an input of INT8.
+    Value build(tosa::Builder& builder) const {
         const auto& [y, x, channels, weights, bias] = filter;
-        tosa::Builder builder;
         const std::vector<std::int32_t> wide_bias(bias.begin(), bias.end());
         const std::vector<std::int32_t> shape =
             is_depthwise ? std::vector<std::int32_t>{y.kernel, x.kernel, input.channels, channels}
                          : std::vector<std::int32_t>{channels, y.kernel, x.kernel, input.channels};
         tosa::Conv2dAttribute attribute = filter.attribute();
         attribute.accumulator = DType::int32;
-        builder.output(
-            builder.op(is_depthwise ? Op::depthwise_conv2d : Op::conv2d,
-                       {builder.input("x", DType::int8, input.shape()),
-                        builder.constant(DType::int8, shape, as_int8(weights)),
-                        builder.constant(DType::int32, {static_cast<std::int32_t>(bias.size())},
-                                         wide_bias),
-                        builder.constant(DType::int8, {1}, std::vector<std::int8_t>{input_zero}),
-                        builder.zeros(DType::int8, {1})},
-                       attribute),
-            "y");
+        return builder.op(
+            is_depthwise ? Op::depthwise_conv2d : Op::conv2d,
+            {builder.input("x", DType::int8, input.shape()),
+             builder.constant(DType::int8, shape, as_int8(weights)),
+             builder.constant(DType::int32, {static_cast<std::int32_t>(bias.size())}, wide_bias),
+             builder.constant(DType::int8, {1}, std::vector<std::int8_t>{input_zero}),
+             builder.zeros(DType::int8, {1})},
+            attribute);
+    }
+
+    [[nodiscard]] std::vector<std::int32_t> computed(std::uint32_t threads) const {
+        tosa::Builder builder;
+        builder.output(build(builder), "y");
         ModelRun run{builder, ModelOptions{.threads = threads}};
         run.input(as_int8(input.pixels, static_cast<float>(input_zero)));
         return run.output<std::int32_t>();
@@ -176,6 +181,58 @@ TEST(Int8Depthwise, is_right_for_every_window) {
 TEST(Int8Depthwise, of_many_taps_is_exact) {
     // So many that FP32 could not hold their sums.
     Problem{{1, 20, 20, 2}, 1, {.kernel = 20}, {.kernel = 20}, true}.check();
+}
+
+// INT8 again: for each channel times another number near a thousandth, plus 5, from -100 to 90.
+void check_rescaled(const Problem& problem, std::uint32_t threads) {
+    const auto channels = static_cast<std::int32_t>(problem.filter.bias.size());
+    std::vector<std::int32_t> multipliers;
+    std::vector<std::int8_t> shifts;
+    for (std::int32_t c = 0; c < channels; ++c) {
+        multipliers.push_back((1 << 30) + (c * 12'345'678 % (1 << 30)));
+        shifts.push_back(static_cast<std::int8_t>(39 + (c % 4)));
+    }
+    std::vector<std::int8_t> wanted;
+    for (const std::int32_t sum : problem.wanted()) {
+        const std::size_t c = wanted.size() % multipliers.size();
+        const std::int64_t scaled =
+            ((std::int64_t{sum} * multipliers[c]) + (std::int64_t{1} << (shifts[c] - 1))) >>
+            shifts[c];
+        wanted.push_back(static_cast<std::int8_t>(std::clamp<std::int64_t>(scaled + 5, -100, 90)));
+    }
+    tosa::Builder builder;
+    const Value sums = problem.build(builder);
+    const Value rescaled = builder.op(
+        Op::rescale,
+        {sums, builder.constant(DType::int32, {channels}, multipliers),
+         builder.constant(DType::int8, {channels}, shifts), builder.zeros(DType::int32, {1}),
+         builder.constant(DType::int8, {1}, std::vector<std::int8_t>{5})},
+        tosa::RescaleAttribute{.scale32 = true,
+                               .rounding = tosa::RoundingMode::single_round,
+                               .per_channel = true,
+                               .input_unsigned = false,
+                               .output_unsigned = false},
+        {.dtype = DType::int8, .shape = {}});
+    const std::int8_t bounds[] = {-100, 90};
+    builder.output(builder.op(Op::clamp, {rescaled},
+                              tosa::ClampAttribute{.min = std::as_bytes(std::span{bounds}.first(1)),
+                                                   .max = std::as_bytes(std::span{bounds}.last(1)),
+                                                   .nan_mode = tosa::NanMode::unknown}),
+                   "y");
+    ModelRun run{builder, ModelOptions{.threads = threads}};
+    run.input(as_int8(problem.input.pixels, static_cast<float>(input_zero)));
+    EXPECT_EQ(run.output<std::int8_t>(), wanted);
+    EXPECT_EQ(run.steps(), 1U);
+}
+
+TEST(Int8Convolution, rescales_and_clamps_as_it_writes) {
+    on_each_instruction_set([] {
+        for (const std::uint32_t threads : {1U, 3U}) {
+            check_rescaled({{2, 7, 9, 5}, 33, {}, {}}, threads);
+            check_rescaled({{2, 40, 9, 16}, 20, three, three}, threads);
+            check_rescaled({{2, 40, 9, 37}, 1, three, three, true}, threads);
+        }
+    });
 }
 
 }  // namespace
