@@ -135,6 +135,20 @@ void add_sessions_of_guests(Seeds& seeds) {
     seeds.add("guest_session", "zeros", Bytes(64));
 }
 
+// Steps of parts_fuzz.cpp: an artifact of four bytes in two parts, joined, with what may follow.
+void add_parts(Seeds& seeds) {
+    const Bytes load{4, 0, 0, 0, 3, 0, 0, 2, 'a', 'b', 0, 4, 0, 0, 0, 3, 0, 2, 2, 'c', 'd', 0};
+    const auto add = [&](std::string_view name, std::initializer_list<std::uint8_t> rest) {
+        Bytes steps = load;
+        append(steps, rest);
+        seeds.add("backend_parts", name, steps);
+    };
+    add("joined", {1, 0, 0, 0, 0, 2, 0, 0, 0, 0});
+    add("reset", {1, 0, 0, 3, 0, 4, 0, 0, 0, 3, 0, 0, 4, 'e', 'f', 'g', 'h', 0, 2});
+    add("dropped", {0, 1, 1, 0, 0, 4, 0, 0, 0, 3, 0, 0, 1, 'i', 0, 1, 0, 0});
+    add("elsewhere", {1, 1, 0, 4, 1, 0, 0, 3, 0, 0, 4, 'j', 'k', 'l', 'm', 7, 1, 1, 1, 0});
+}
+
 void add_scripts(Seeds& seeds) {
     seeds.add("mock_script", "two_entries",
               "# the second submission may have begun\nsubmit 2 indeterminate DEVICE_LOST\n"
@@ -205,6 +219,7 @@ int write_all(std::span<const char* const> arguments) {
     add_rings(seeds);
     add_requests(seeds);
     add_sessions_of_guests(seeds);
+    add_parts(seeds);
     add_scripts(seeds);
     add_command_lines(seeds);
     add_arrays(seeds);

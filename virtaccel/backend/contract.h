@@ -5,6 +5,7 @@
 // kinds of failure, *rejected* (nothing happened) and *indeterminate* (nobody knows), never mix.
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -101,13 +102,16 @@ struct RefusalSink {
 };
 
 // An artifact as the guest sent it. `payload` reads bytes shared with the guest: copy, check the
-// copy, use the copy. Valid during `prepare` only.
+// copy, use the copy. If `stable` is not empty, it is all of the payload in one piece of the host's
+// own memory, at an address that is a multiple of 64: nobody changes it, so there is nothing to
+// copy. Both are valid during `prepare` only.
 struct Artifact {
     std::uint32_t format = 0;
     TargetWords target{};
     std::uint64_t resident_bytes_max = 0;
     Reader payload{};
     RefusalSink refusals{};
+    std::span<const std::byte> stable{};
 };
 
 // A loaded program; `resident_bytes` (at most the artifact's ceiling) is what it keeps.
