@@ -83,7 +83,8 @@ Core::Core(const Memory& source, backend::AnyBackend used_backend, const DeviceI
       serials(given.first_serial),
       ledger(given.policy),
       references(bookkeeping.memory()),
-      bindings(bookkeeping.memory(), limits.bindings_max) {}
+      bindings(bookkeeping.memory(), limits.bindings_max),
+      parts(bookkeeping.memory(), source) {}
 
 bool Core::complete() const {
     return tables.have_directories() && bindings.ready();

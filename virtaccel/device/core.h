@@ -9,6 +9,7 @@
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/parts.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
@@ -141,6 +142,7 @@ struct Core {
     Ledger ledger;
     ReferencePool references;
     BindingScratch bindings;
+    backend::Parts parts;
 
     bool needs_reset = false;
     bool discard_required = false;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/parts.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/device/references.h"
@@ -36,6 +37,7 @@ struct Entry<ContextKind> : EntryBase<ContextKind> {
     std::uint32_t programs = 0;
     std::uint32_t queues = 0;
     std::uint32_t events = 0;
+    backend::PartedArtifacts parted;  // none whenever the context has no programs
 };
 
 template <>
@@ -50,6 +52,8 @@ template <>
 struct Entry<ProgramKind> : EntryBase<ProgramKind> {
     Entry<ContextKind>* context = nullptr;
     std::uint64_t charged_bytes = 0;
+    // A part of an artifact, of which the backend knows nothing; null for a program of its own.
+    backend::Part* part = nullptr;
 };
 
 template <>

@@ -4,6 +4,7 @@
 // compile (dispatch.h). A handler changes no state unless its answer replies or the backend failed.
 
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/parts.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
@@ -46,7 +47,9 @@ Answer on(Core& core, const Call<Opcode::destroy_event>& call);
                                    Result<backend::PreparedHandle> prepared,
                                    wire::Object<ProgramKind>& reply);
 
-// Puts a LOAD_PROGRAM aside as `core.untaken_load`, holding room for it in the budget.
-[[nodiscard]] Answer defer(Core& core, const Call<Opcode::load_program>& call);
+// Puts a LOAD_PROGRAM aside as `core.untaken_load`, holding room for it in the budget, and what it
+// joins, if it does.
+[[nodiscard]] Answer defer(Core& core, const Call<Opcode::load_program>& call,
+                           const backend::Joined& joined);
 
 }  // namespace virtaccel::device

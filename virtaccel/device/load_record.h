@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/parts.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/wire/records.h"
@@ -27,11 +28,13 @@ struct LoadRecord {
     std::size_t piece_count = 0;
     PieceList readable;
     PieceList writable;
+    // What a join reads, for as long as this lives; without an artifact, the request is no join.
+    backend::Joined joined;
     // Nothing before `prepare` and after its handle went to `load`.
     std::optional<Result<backend::PreparedHandle>> prepared;
 };
 
-// What the backend is shown of a request whose artifact `payload` reads.
+// What a request says of its artifact, which `payload` reads.
 [[nodiscard]] backend::Artifact make_artifact(const Core& core, const wire::LoadProgram& request,
                                               Reader payload);
 

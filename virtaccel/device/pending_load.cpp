@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "virtaccel/backend/any_backend.h"
+#include "virtaccel/backend/parts.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
@@ -34,10 +35,13 @@ void PendingLoad::prepare() {
     const Call<Opcode::load_program> call{
         .frame = frame, .reply = no_reply, .request = record_->request};
     Core& core = *record_->core;
-    record_->prepared = core.backend.prepare(make_artifact(core, call.request, call.tail()));
+    const backend::Joined& joined = record_->joined;
+    const auto sent = make_artifact(core, call.request, call.tail());
+    record_->prepared = core.backend.prepare(
+        joined.artifact == nullptr ? sent : backend::Parts::artifact_of(joined, sent));
 }
 
-Answer defer(Core& core, const Call<Opcode::load_program>& call) {
+Answer defer(Core& core, const Call<Opcode::load_program>& call, const backend::Joined& joined) {
     const Memory memory = core.bookkeeping.memory();
     auto* const record = memory.make_array<LoadRecord>(1);
     if (record == nullptr) {
@@ -62,6 +66,10 @@ Answer defer(Core& core, const Call<Opcode::load_program>& call) {
     record->readable.pieces = {record->pieces, readable.size()};
     record->writable = call.frame.writable;
     record->writable.pieces = {first_writable, writable.size()};
+    record->joined = joined;
+    if (joined.artifact != nullptr) {
+        backend::Parts::begin_join(*joined.artifact);
+    }
     core.put_aside(record);
     return Answer::later();
 }
@@ -108,6 +116,9 @@ void Core::end_load(LoadRecord* record) {
     }
     if (record->holds_room && record->epoch == core.epoch) {
         core.ledger.programs.unreserve(record->request.resident_bytes);
+    }
+    if (record->joined.artifact != nullptr) {
+        core.parts.end_join(*record->joined.artifact);
     }
     const Memory memory = core.bookkeeping.memory();
     memory.release_array(record->pieces, record->piece_count);

@@ -3,8 +3,10 @@
 
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/parts.h"
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/id.h"
+#include "virtaccel/base/parts.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/device/core.h"
@@ -32,17 +34,45 @@ backend::Artifact make_artifact(const Core& core, const wire::LoadProgram& reque
     return artifact;
 }
 
+namespace {
+
+// Takes a part in (spec/parts.md). It is a program of the device's own: copied here and now, as a
+// write of a buffer is, and unknown to the backend.
+Answer load_part(Core& core, const backend::Artifact& artifact, Live<ContextKind> context,
+                 Vacant<ProgramKind> vacant, wire::Object<ProgramKind>& reply) {
+    VIRTACCEL_TRY_ASSIGN(const auto loaded, core.parts.load(context->parted, artifact,
+                                                            core.identity.limits.artifact_bytes));
+    // No more than was declared, which the budget affords.
+    core.ledger.programs.charge(loaded.resident_bytes);
+    const auto program = core.publish(vacant, backend::ProgramHandle{}, *context);
+    program->charged_bytes = loaded.resident_bytes;
+    program->part = loaded.part;
+    loaded.part->charged_bytes = &program->charged_bytes;
+    reply = {program.id()};
+    return Status::ok;
+}
+
+}  // namespace
+
 Answer on(Core& core, const Call<Opcode::load_program>& call) {
     const wire::LoadProgram& request = call.request;
     if (!core.ledger.programs.affords(request.resident_bytes)) {
         return Status::resource_limit;
     }
     VIRTACCEL_TRY_ASSIGN(const auto context, core.find<ContextKind>(request.context_id));
-    VIRTACCEL_TRY(core.reserve_in<ProgramKind>(*context));
-    if (core.pending_loads < core.options.deferred_loads_max) {
-        return defer(core, call);
+    VIRTACCEL_TRY_ASSIGN(const auto vacant, core.reserve_in<ProgramKind>(*context));
+    auto artifact = make_artifact(core, request, call.tail());
+    if (artifact.format == parts::part_format) {
+        return load_part(core, artifact, context, vacant, call.reply);
     }
-    const auto artifact = make_artifact(core, request, call.tail());
+    backend::Joined joined;
+    if (artifact.format == parts::join_format) {
+        VIRTACCEL_TRY_ASSIGN(joined, backend::Parts::join(context->parted, artifact));
+        artifact = backend::Parts::artifact_of(joined, artifact);
+    }
+    if (core.pending_loads < core.options.deferred_loads_max) {
+        return defer(core, call, joined);
+    }
     return load_prepared(core, request, core.backend.prepare(artifact), call.reply);
 }
 
@@ -75,6 +105,7 @@ Answer load_prepared(Core& core, const wire::LoadProgram& request,
     account.charge(loaded->resident_bytes);
     const auto program = core.publish(*vacant, loaded->program, **context);
     program->charged_bytes = loaded->resident_bytes;
+    program->part = nullptr;
     reply = {program.id()};
     return Status::ok;
 }

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/backend/parts.h"
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/device/core.h"
@@ -67,9 +68,25 @@ void quarantine(Core& core, Live<Kind> object) {
     core.lose();
 }
 
-// Gives `object`, which nothing uses, back to the backend.
+// Ends a part, whatever reads its artifact.
+inline void end_part(Core& core, Live<ProgramKind> part) {
+    core.parts.unload(part->context->parted, *part->part);
+    commit(core, part);
+}
+
+// Gives `object`, which nothing uses, back to the backend. Parts are not the backend's: such a
+// program ends here, or is BUSY while a join reads its artifact.
 template <class Kind>
 [[nodiscard]] Status release(Core& core, Live<Kind> object) {
+    if constexpr (std::is_same_v<Kind, ProgramKind>) {
+        if (object->part != nullptr) {
+            if (backend::Parts::is_in_use(*object->part)) {
+                return Status::busy;
+            }
+            end_part(core, object);
+            return Status::ok;
+        }
+    }
     const auto outcome = core.backend.release(object->handle);
     switch (settle(outcome)) {
         case backend::Certainty::done:

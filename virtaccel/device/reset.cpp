@@ -59,6 +59,19 @@ void release_all(Core& core, Tally& released) {
     });
 }
 
+// Parts are the device's own and can always be given up; a join under way keeps the bytes that it
+// reads.
+void end_parts(Core& core, Tally& released) {
+    core.tables.programs.for_each([&](Live<ProgramKind> program) {
+        if (program->part != nullptr) {
+            const auto before = core.ledger.programs.charged_bytes();
+            end_part(core, program);
+            ++released.objects;
+            released.bytes += before - core.ledger.programs.charged_bytes();
+        }
+    });
+}
+
 template <class Kind>
 void quarantine_all(Core& core) {
     core.tables.of<Kind>().for_each([&](Live<Kind> object) { quarantine(core, object); });
@@ -80,6 +93,7 @@ ResetReport Core::reset() {
     ++epoch;
     ledger.programs.clear_reservations();
     Tally released;
+    end_parts(*this, released);
     give_up(*this, released, ResetOrder{});
     if (ledger.buffers.charged_bytes() != 0 || ledger.programs.charged_bytes() != 0) {
         lose();  // all objects are gone and their charges are not

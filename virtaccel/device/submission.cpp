@@ -80,6 +80,9 @@ Answer on(Core& core, const Call<Opcode::submit>& call) {
     if (!core.references.reserve(count)) {
         return Status::out_of_memory;
     }
+    if (program->part != nullptr) [[unlikely]] {
+        return Status::incompatible;  // no bindings fit a part
+    }
     const auto outcome = core.backend.submit({
         .queue = queue->handle,
         .program = program->handle,

@@ -183,10 +183,16 @@ Status ScriptedBackend::read(backend::BufferHandle buffer, std::uint64_t offset,
 
 Result<backend::PreparedHandle> ScriptedBackend::prepare(const backend::Artifact& artifact) {
     Reader payload = artifact.payload;
-    std::byte first{};
-    if (!payload.copy_to(&first, 1)) {
+    artifact_format = artifact.format;
+    artifact_bytes = payload.remaining();
+    const auto start = std::min<std::uint64_t>(artifact_bytes, artifact_start.size());
+    if (!payload.copy_to(artifact_start.data(), static_cast<std::size_t>(start))) {
         return fail(Status::internal_error);
     }
+    artifact_is_stable =
+        artifact.stable.size() == artifact_bytes &&
+        std::ranges::equal(artifact.stable.first(static_cast<std::size_t>(start)),
+                           std::span{artifact_start}.first(static_cast<std::size_t>(start)));
     auto prepared = make<backend::PreparedHandle>(Operation::prepare);
     if (!prepared) {
         artifact.refusals("The artifact is refused, as the test says.");

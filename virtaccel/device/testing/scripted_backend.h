@@ -87,6 +87,12 @@ class ScriptedBackend {
     std::optional<backend::EventStatus> after_cancel;
     std::uint64_t resident_bytes = 64;
     std::uint64_t timeout_ns = 0;  // of the last submission
+    // Of the last artifact that was prepared: its format, the first bytes of its payload and their
+    // number in all, and whether they are also there to be used in place.
+    std::uint32_t artifact_format = 0;
+    std::array<std::byte, 256> artifact_start{};
+    std::uint64_t artifact_bytes = 0;
+    bool artifact_is_stable = false;
     // If set, changes the report of each allocation.
     void (*forge)(backend::Allocation& report) = nullptr;
 
