@@ -22,7 +22,6 @@
 #include "virtaccel/guest/frame_words.h"
 #include "virtaccel/guest/handle.h"
 #include "virtaccel/guest/requests.h"
-#include "virtaccel/guest/resident_bytes.h"
 #include "virtaccel/guest/sending.h"
 #include "virtaccel/queue/port.h"
 #include "virtaccel/wire/commands.h"
@@ -328,21 +327,22 @@ Outcome<void> Client::read_prepared(Chain& chain, const BufferHandle& buffer, st
     return sent;
 }
 
-Outcome<void> Client::load_program(Chain& chain, const ContextHandle& context,
-                                   const ProgramSpec& spec) {
-    if (!context.is_of(realm())) [[unlikely]] {
-        return foreign_handle(Opcode::load_program);
+Outcome<void> Client::send_load(Chain& chain, wire::LoadProgram& request,
+                                std::span<const std::byte> head, const PieceList& tail) {
+    constexpr auto op = Opcode::load_program;
+    constexpr auto at = tail_offset<wire::LoadProgram>;
+    if (!is_open(chain)) [[unlikely]] {
+        return std::unexpected{closed(chain, op)};
     }
-    const Piece artifact = readable_piece(spec.artifact);
-    wire::LoadProgram request;
-    request.context_id = context.id();
-    request.format = spec.format;
-    std::ranges::copy(spec.target, request.target.begin());
-    request.payload_bytes = artifact.size;
-    request.resident_bytes =
-        spec.resident_bytes == 0 ? resident_bytes_for(artifact.size) : spec.resident_bytes;
-    const auto list = PieceList{.pieces = {&artifact, 1}, .bytes = artifact.size, .lease = {}};
-    return send<Opcode::load_program>(chain, request, {}, RequestBulk{list});
+    if (chain.area_.size() < at + head.size()) [[unlikely]] {
+        return not_sent(op, Status::invalid_argument, Cause::chain_room);
+    }
+    if (!head.empty()) {
+        copy_run(chain.area_.data() + at, head.data(), head.size());
+    }
+    request.payload_bytes = head.size() + tail.bytes;
+    return send<op>(chain, request, {.request_bytes = static_cast<std::uint32_t>(head.size())},
+                    RequestBulk{tail});
 }
 
 Outcome<void> Client::create_queue(Chain& chain, const ContextHandle& context) {

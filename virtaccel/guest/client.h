@@ -89,6 +89,14 @@ class Client {
     // `spec.artifact`, which the device can reach, is read where it stands until completion.
     [[nodiscard]] Outcome<void> load_program(Chain& chain, const ContextHandle& context,
                                              const ProgramSpec& spec);
+
+    // LOAD_PROGRAM of a part, of at most `part_bytes_max()` bytes, which the device can reach and
+    // reads where they stand; and of what the parts of a key make. `PartedLoad` (parted_load.h)
+    // does all of it. A device that does not join parts refuses the first one.
+    [[nodiscard]] Outcome<void> load_part(Chain& chain, const ContextHandle& context,
+                                          const PartSpec& part);
+    [[nodiscard]] Outcome<void> load_joined(Chain& chain, const ContextHandle& context,
+                                            const JoinSpec& join);
     [[nodiscard]] Outcome<void> create_queue(Chain& chain, const ContextHandle& context);
 
     // At most `bindings_max()` bindings, slots unique, in any order; ascending or descending order
@@ -145,6 +153,7 @@ class Client {
     [[nodiscard]] std::uint64_t write_bytes_max() const;
     [[nodiscard]] std::uint64_t read_bytes_max() const;
     [[nodiscard]] std::uint64_t artifact_bytes_max() const;
+    [[nodiscard]] std::uint64_t part_bytes_max() const;  // zero if not even a byte fits
     [[nodiscard]] std::uint32_t bindings_max() const;
 
     // Where handles made now are good.
@@ -196,6 +205,9 @@ class Client {
     Outcome<void> send_named(Chain& chain, const Handle<KindTag>& handle);
     template <wire::Opcode op, class KindTag>
     Outcome<void> send_release(Chain& chain, Handle<KindTag>& handle);
+    // `head` stands in the area, before `tail`.
+    Outcome<void> send_load(Chain& chain, wire::LoadProgram& request,
+                            std::span<const std::byte> head, const PieceList& tail);
     template <wire::Opcode op, class Bulk>
     Outcome<void> send_transfer(Chain& chain, const BufferHandle& buffer, ByteRange range,
                                 InArea in_area, Bulk bulk);

@@ -53,6 +53,8 @@ std::string_view finding(Cause cause) {
             return "The guest has no memory left for the command";
         case Cause::config:
             return "The device has no configuration that protocol 1 allows, at the command";
+        case Cause::parts:
+            break;  // has a sentence of its own
     }
     return "The operation fails, at the command";
 }
@@ -81,6 +83,13 @@ std::string_view advice(FailureKind kind) {
 
 std::string_view describe(const Failure& failure, std::span<char> room) {
     Text text{room};
+    if (failure.cause == Cause::parts) {
+        text << "The artifact is larger than one frame, and the device does not join parts "
+                "(LOAD_PROGRAM of the first one answers "
+             << status_name(failure.status)
+             << "): choose a smaller artifact, or a device that follows spec/parts.md.";
+        return text.written();
+    }
     text << finding(failure.cause) << " ("
          << wire::opcode_name(static_cast<std::uint16_t>(failure.opcode)) << ")";
     if (is_known(failure.status)) {

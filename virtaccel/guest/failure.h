@@ -42,6 +42,7 @@ enum class Cause : std::uint8_t {
     event,          // the submission's event ended as failed or cancelled
     memory,         // the guest's own memory is used up
     config,         // the device has no configuration of protocol 1, or none at all
+    parts,          // the artifact needs more than a frame, and the device does not join parts
 };
 
 // `status` is the device's answer if `cause` is `answer`, the event's error if it is `event`, else

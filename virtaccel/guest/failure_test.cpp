@@ -15,7 +15,7 @@
 namespace virtaccel::guest {
 namespace {
 
-constexpr auto causes = static_cast<int>(Cause::config) + 1;
+constexpr auto causes = static_cast<int>(Cause::parts) + 1;
 constexpr auto kinds = static_cast<int>(FailureKind::recovery_required) + 1;
 
 std::string described(const Failure& failure) {
@@ -54,7 +54,18 @@ TEST(Failure, of_every_cause_and_kind_has_its_own_text_that_fits) {
             texts.insert(text);
         }
     }
-    EXPECT_EQ(texts.size(), static_cast<std::size_t>(causes * kinds));
+    // Parts are one sentence, whatever holds afterwards.
+    EXPECT_EQ(texts.size(), static_cast<std::size_t>(((causes - 1) * kinds) + 1));
+}
+
+TEST(Failure, of_a_device_that_joins_no_parts_is_one_sentence) {
+    EXPECT_EQ(described({.status = Status::unsupported,
+                         .opcode = wire::Opcode::load_program,
+                         .kind = FailureKind::retryable,
+                         .cause = Cause::parts}),
+              "The artifact is larger than one frame, and the device does not join parts "
+              "(LOAD_PROGRAM of the first one answers UNSUPPORTED): choose a smaller artifact, or "
+              "a device that follows spec/parts.md.");
 }
 
 TEST(Failure, is_cut_off_where_the_room_ends) {

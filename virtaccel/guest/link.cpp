@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <span>
 #include <utility>
 
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
+#include "virtaccel/base/parts.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/chain.h"
@@ -104,6 +106,16 @@ Outcome<DeviceIdentity> Link::identify() {
         identity_ = *identity;
     }
     return identity;
+}
+
+parts::Key Link::next_part_key() {
+    parts::Key key{};
+    auto number = ++part_keys_;
+    for (std::byte& byte : std::span{key}.first<sizeof number>()) {
+        byte = static_cast<std::byte>(number & 0xffU);
+        number >>= 8U;
+    }
+    return key;
 }
 
 Outcome<void> Link::wait(Opcode opcode, std::uint64_t timeout_ns) {

@@ -10,6 +10,7 @@
 
 #include "virtaccel/base/id.h"
 #include "virtaccel/base/memory.h"
+#include "virtaccel/base/parts.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/chain.h"
@@ -121,6 +122,12 @@ class Link {
         return lost_ || client_.needs_reset() || client_.device_lost();
     }
 
+    // The memory that is private to the guest.
+    [[nodiscard]] const Memory& memory() const { return memory_; }
+
+    // A key for the parts of an artifact, new to every context of this session.
+    [[nodiscard]] parts::Key next_part_key();
+
     [[nodiscard]] const DeviceIdentity& identity() const { return identity_; }
 
     [[nodiscard]] const Client& client() const { return client_; }
@@ -167,6 +174,7 @@ class Link {
     DeviceIdentity identity_;
     Array<Parked> parked_;
     std::uint64_t abandoned_ = 0;
+    std::uint64_t part_keys_ = 0;
     std::uint32_t parked_count_ = 0;
     std::uint32_t references_ = 1;
     bool lost_ = false;

@@ -18,6 +18,7 @@
 #include "virtaccel/guest/failure.h"
 #include "virtaccel/guest/handle.h"
 #include "virtaccel/guest/link.h"
+#include "virtaccel/guest/parted_load.h"
 #include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/session.h"
 #include "virtaccel/guest/transport.h"
@@ -77,6 +78,28 @@ constexpr std::uint64_t waits_per_pause = 64;
         std::memcpy(part.data(), bytes->data(), bytes->size());
     }
     return {};
+}
+
+// Room that the device can reach for `bytes` bytes of the caller's; none where it reaches those.
+[[nodiscard]] Outcome<Array<std::byte>> stage(const detail::Link& link, std::size_t bytes) {
+    if (link.transport().reaches_caller_memory || bytes == 0) {
+        return Array<std::byte>{};
+    }
+    Array<std::byte> room{link.transport().frames, bytes};
+    if (room.empty()) {
+        return refused(Opcode::load_program, Status::out_of_memory, Cause::memory);
+    }
+    return room;
+}
+
+// `bytes` where the device can reach them: in `room`, or where they are if there is none.
+[[nodiscard]] std::span<const std::byte> through(Array<std::byte>& room,
+                                                 std::span<const std::byte> bytes) {
+    if (room.empty() || bytes.empty()) {
+        return bytes;
+    }
+    std::memcpy(room.data(), bytes.data(), bytes.size());
+    return {room.data(), bytes.size()};
 }
 
 }  // namespace
@@ -272,19 +295,45 @@ Outcome<Program> Context::load(const ProgramSpec& spec) {
     if (!*this) {
         return refused(Opcode::load_program, Status::stale_object, Cause::handle);
     }
-    auto sent = spec;
-    Array<std::byte> staged;
-    if (!link().transport().reaches_caller_memory && !spec.artifact.empty()) {
-        staged = Array<std::byte>{link().transport().frames, spec.artifact.size()};
-        if (staged.empty()) {
-            return refused(Opcode::load_program, Status::out_of_memory, Cause::memory);
-        }
-        std::memcpy(staged.data(), spec.artifact.data(), spec.artifact.size());
-        sent.artifact = {staged.data(), staged.size()};
+    if (spec.artifact.size() > link().client().artifact_bytes_max()) {
+        return load_in_parts(spec);
     }
+    auto sent = spec;
+    auto staged = stage(link(), spec.artifact.size());
+    if (!staged) {
+        return std::unexpected{staged.error()};
+    }
+    sent.artifact = through(*staged, spec.artifact);
     auto made = link().call_within<Opcode::load_program>(
         link().options().load_timeout_ns,
         [&](Client& client, Chain& chain) { return client.load_program(chain, handle(), sent); });
+    if (!made) {
+        return std::unexpected{made.error()};
+    }
+    return Program{link_ref(), *std::move(made)};
+}
+
+Outcome<Program> Context::load_in_parts(const ProgramSpec& spec) {
+    auto load = PartedLoad::make(link().client(), spec, link().next_part_key(), link().memory());
+    if (!load) {
+        return std::unexpected{load.error()};
+    }
+    // No part is longer than the first.
+    auto staged = stage(link(), load->next_bytes().size());
+    if (!staged) {
+        return std::unexpected{staged.error()};
+    }
+    while (!load->is_over()) {
+        const auto bytes = through(*staged, load->next_bytes());
+        load->take(link().call_within<Opcode::load_program>(
+            link().options().load_timeout_ns, [&](Client& client, Chain& chain) {
+                return load->post(client, chain, handle(), bytes);
+            }));
+    }
+    for (ProgramHandle& part : load->parts()) {
+        link().dispose(part);
+    }
+    auto made = load->result();
     if (!made) {
         return std::unexpected{made.error()};
     }

@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 
+#include "virtaccel/base/parts.h"
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"
@@ -31,6 +32,25 @@ struct ProgramSpec {
     std::uint32_t format = 0;
     TargetWords target{};
     std::span<const std::byte> artifact;
+    std::uint64_t resident_bytes = 0;
+};
+
+// A part of an artifact that one frame does not carry (spec/parts.md): `bytes`, the caller's
+// memory, are those from `offset` on.
+struct PartSpec {
+    parts::Key key{};
+    std::uint64_t total_bytes = 0;
+    std::uint64_t offset = 0;
+    std::span<const std::byte> bytes;
+};
+
+// What the parts of `key` make: a program as `ProgramSpec` has it, whose artifact has
+// `artifact_bytes` bytes.
+struct JoinSpec {
+    parts::Key key{};
+    std::uint32_t format = 0;
+    TargetWords target{};
+    std::uint64_t artifact_bytes = 0;
     std::uint64_t resident_bytes = 0;
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 // How much memory a guest lets a program keep on the device (LOAD_PROGRAM, `resident_bytes`). A
-// backend for TOSA stays under it for every artifact, whatever it expands.
+// backend for TOSA stays under it for every artifact, whatever it expands. An artifact that goes in
+// parts declares the same for its join, and for each part what it costs at most
+// (`parts::resident_bytes_of` in base/parts.h).
 
 #include <cstdint>
 #include <limits>

@@ -223,8 +223,15 @@ class Context : public detail::Owned<ContextKind> {
     using Owned::Owned;
 
     [[nodiscard]] Outcome<Buffer> allocate(const BufferSpec& spec);
+
+    // Any number of bytes that the device takes as one artifact: what is more than a frame holds
+    // goes in parts (spec/parts.md), which are gone when this returns. Where the device does not
+    // join parts, that fails with Cause::parts.
     [[nodiscard]] Outcome<Program> load(const ProgramSpec& spec);
     [[nodiscard]] Outcome<Queue> create_queue();
+
+  private:
+    [[nodiscard]] Outcome<Program> load_in_parts(const ProgramSpec& spec);
 };
 
 // One device, and everything on it that was made through here. Not for two threads at once.
