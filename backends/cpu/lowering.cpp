@@ -55,7 +55,8 @@ Lowering::Lowering(const Memory& memory, const tosa::Graph& graph, const tosa::A
       analysis_(analysis),
       options_(options),
       taken_(analysis.order.size()),
-      deferred_(analysis.order.size()) {}
+      deferred_(analysis.order.size()),
+      known_bytes_(memory, options.resident_bytes_max) {}
 
 std::unique_ptr<Program> Lowering::run() {
     auto program = std::make_unique<Program>();
@@ -128,12 +129,10 @@ void Lowering::set_up_slots(Program& program) {
 // Bytes for a value that is about to be known.
 std::byte* Lowering::know(ValueId value) {
     const std::uint64_t bytes = values_[value].bytes;
-    if (bytes > options_.resident_bytes_max - known_size_) {
+    if (bytes > known_bytes_.left_bytes()) {
         throw TooManyResidentBytes{};
     }
-    known_size_ += bytes;
-    known_bytes_.emplace_back(memory_, static_cast<std::size_t>(bytes));
-    known_[value] = known_bytes_.back().data();
+    known_[value] = known_bytes_.make(value, bytes, values_[value].last_use);
     return known_[value];
 }
 
@@ -158,10 +157,15 @@ void Lowering::know_constants() {
 void Lowering::lower_operators(tosa::IndexRange positions) {
     for (position_ = positions.first; position_ < positions.end(); ++position_) {
         if (deferred_[position_]) {
+            --waiting_;
             deferred_[position_](*this);
         } else if (!taken_[position_]) {
             const tosa::Operator& op = operator_at(position_);
             support_of(op.op)->lower(*this, op);
+        }
+        // What waits for its turn may want anything.
+        if (waiting_ == 0) {
+            known_bytes_.drop_until(position_, [this](ValueId value) { known_[value] = nullptr; });
         }
     }
 }
@@ -183,6 +187,9 @@ void Lowering::emit(std::unique_ptr<Step> step, std::span<const ValueId> reads,
 }
 
 void Lowering::append(std::unique_ptr<Step> step, std::vector<ValueId> touched) {
+    for (const ValueId value : touched) {
+        known_bytes_.keep(known_[value]);
+    }
     if (routine_depth_ != 0) {
         routine_steps_.push_back(next_step());
     }
@@ -228,7 +235,7 @@ void Lowering::run_now(Step& step, std::span<const ValueId> writes) {
         }
     }
     std::vector<Block> scratch;
-    std::uint64_t left = options_.resident_bytes_max - known_size_;
+    std::uint64_t left = known_bytes_.left_bytes();
     for (const ValueId id : scratch_) {
         const std::uint64_t bytes = values_[id].bytes;
         if (bytes > left) {
@@ -267,6 +274,7 @@ Lowering::Found Lowering::find(ValueId value) const {
 bool Lowering::join(ValueId output, ValueId input) {
     if (is_known(output)) {
         known_[output] = known_[input];
+        known_bytes_.share(output, known_[input], values_[output].last_use);
         return true;
     }
     if (is_state(output) || is_state(input)) {
@@ -346,6 +354,7 @@ void Lowering::keep_until(ValueId value, std::uint32_t position) {
 void Lowering::defer(std::uint32_t position, std::function<void(Lowering&)> emission) {
     VIRTACCEL_CHECK(taken_[position] && !deferred_[position]);
     deferred_[position] = std::move(emission);
+    ++waiting_;
 }
 
 // Outputs that are inputs, constants, or bound to an earlier slot too.

@@ -16,6 +16,7 @@
 
 #include "backends/cpu/block.h"
 #include "backends/cpu/control_step.h"
+#include "backends/cpu/known_bytes.h"
 #include "backends/cpu/program.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/base/memory.h"
@@ -206,14 +207,14 @@ class Lowering {
     std::vector<bool> taken_;
     std::vector<std::function<void(Lowering&)>> deferred_;
     std::uint32_t position_ = 0;
+    std::uint32_t waiting_ = 0;  // operators whose turn is yet to come
     Steps steps_;
     std::vector<std::vector<ValueId>> touched_;  // by each step
     std::map<tosa::BlockIndex, Routine> routines_;
     std::uint32_t routine_depth_ = 0;
     std::vector<std::uint32_t> routine_steps_;  // whose values live as long as the program
     std::vector<ValueId> scratch_;              // of the next step
-    std::vector<Block> known_bytes_;            // all that is known and not as the model has it
-    std::uint64_t known_size_ = 0;
+    KnownBytes known_bytes_;
     std::uint64_t resident_bytes_ = 0;
 };
 

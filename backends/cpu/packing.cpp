@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/arena.h"
 #include "backends/cpu/block.h"
+#include "backends/cpu/known_bytes.h"
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/program.h"
 #include "backends/cpu/step.h"
@@ -15,7 +17,8 @@
 
 namespace virtaccel::backends::cpu {
 
-// Known values that steps read outlive the model's bytes.
+// Known values that steps read outlive the model's bytes: what has bytes of its own keeps them,
+// what stands in the model is copied.
 void Lowering::keep_constants(Program& program) {
     std::map<const std::byte*, std::byte*> kept;
     for (const auto& touched : touched_) {
@@ -27,9 +30,13 @@ void Lowering::keep_constants(Program& program) {
             std::byte*& address = kept[known_[id]];
             if (address == nullptr) {
                 charge(value.bytes);
-                program.constants.emplace_back(memory_, static_cast<std::size_t>(value.bytes));
-                address = program.constants.back().data();
-                std::memcpy(address, known_[id], static_cast<std::size_t>(value.bytes));
+                Block block = known_bytes_.take(known_[id]);
+                if (block.data() == nullptr) {
+                    block = Block{memory_, static_cast<std::size_t>(value.bytes)};
+                    std::memcpy(block.data(), known_[id], static_cast<std::size_t>(value.bytes));
+                }
+                address = block.data();
+                program.constants.push_back(std::move(block));
             }
             value.address = address;
         }

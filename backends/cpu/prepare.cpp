@@ -6,6 +6,7 @@
 #include <expected>
 #include <memory>
 #include <new>
+#include <span>
 #include <string_view>
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -54,13 +55,18 @@ Result<std::unique_ptr<Program>> compile(const Memory& memory, const backend::Ar
                       "The target words are not those of a TOSA 1.0 target: declare the version, "
                       "profile, level and extensions that the model was made for.");
     }
-    Reader payload = artifact.payload;
-    const auto bytes = static_cast<std::size_t>(payload.remaining());
-    const Block model{memory, bytes};
-    if (!payload.copy_to(model.data(), bytes)) {
-        return fail(Status::internal_error);
+    Block copied;
+    std::span<const std::byte> model = artifact.stable;
+    if (model.empty()) {
+        Reader payload = artifact.payload;
+        const auto bytes = static_cast<std::size_t>(payload.remaining());
+        copied = Block{memory, bytes};
+        if (!payload.copy_to(copied.data(), bytes)) {
+            return fail(Status::internal_error);
+        }
+        model = copied.bytes().first(bytes);
     }
-    const auto graph = tosa::verify(model.bytes().first(bytes));
+    const auto graph = tosa::verify(model);
     if (!graph) {
         return refuse(artifact, graph.error());
     }
