@@ -233,5 +233,25 @@ TEST_F(Run, keeps_scalars_scalar) {
     EXPECT_EQ(folder().read("y.npy"), floats_file({}, {7}));
 }
 
+// Nobody has to ask for it; the comparison says that the backend alone computes the same.
+TEST_F(Run, takes_a_model_larger_than_a_frame) {
+    constexpr std::int32_t columns = 1'100'000;
+    tosa::Builder builder;
+    const auto x = builder.input("x", tosa::DType::fp32, {1, 1, 4});
+    std::vector<float> values(4 * static_cast<std::size_t>(columns));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(i % 89);
+    }
+    builder.output(builder.matmul(x, builder.constant(tosa::DType::fp32, {1, 4, columns}, values)),
+                   "y");
+    const auto model = builder.finish();
+    ASSERT_TRUE(model.has_value()) << model.error().sentence.view();
+    ASSERT_GT(model->size(), std::size_t{16} << 20U);
+    folder().write("m.tosa", text_of(*model));
+    folder().write("x.npy", floats_file({1, 1, 4}, {1, 2, 3, 4}));
+    const auto ended = run("x.npy", {"--compare"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 }  // namespace
 }  // namespace virtaccel::end_to_end

@@ -25,18 +25,13 @@
 #include "tools/virtaccel/slot_buffers.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/result.h"
-#include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"
 #include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/session.h"
 #include "virtaccel/tosa/target.h"
-#include "virtaccel/wire/commands.h"
 
 namespace virtaccel::cli {
 namespace {
-
-constexpr std::uint64_t artifact_bytes_max =
-    protocol::frame_bytes_max - wire::request_fixed_bytes_max;
 
 class LoopbackEngine final : public Engine {
   public:
@@ -56,11 +51,12 @@ class LoopbackEngine final : public Engine {
     }
 
     [[nodiscard]] OrFailure<std::uint64_t> load(const Model& model) override {
-        if (model.bytes.size() > artifact_bytes_max) {
+        const auto bytes_max = session_->identity().limits.artifact_bytes;
+        if (model.bytes.size() > bytes_max) {
             return failure(fmt::format(
-                "The model ({}) has {} bytes, more than the {} that one frame carries; choose a "
-                "smaller model, or --device direct.",
-                model.path, model.bytes.size(), artifact_bytes_max));
+                "The model ({}) has {} bytes, more than the {} that the device takes; choose a "
+                "smaller model.",
+                model.path, model.bytes.size(), bytes_max));
         }
         auto context = session_->create_context();
         if (!context) {
