@@ -22,7 +22,7 @@ SERVE = pathlib.Path(__file__).resolve().with_name("serve.py")
 PROGRAM = os.environ["VIRTACCEL_PROGRAM"]
 # What a stream cannot show, and what another program cannot be made to do.
 BEYOND = ("VQ-0", "ring.", "loss.", "cancel-event.pending", "destroy-event.pending-is-busy",
-          "submit.pending-keeps-everything", "tosa-artifact.")
+          "submit.pending-keeps-everything", "tosa-artifact.", "parts.")
 
 
 def device_command(*options: str) -> list[str]:

@@ -71,7 +71,8 @@ std::vector<DeviceCase> collect_cases() {
     for (const auto rows : {rules::fault_rules(), rules::identity_rules(), rules::object_rules(),
                             rules::quota_rules(), rules::buffer_rules(), rules::program_rules(),
                             rules::submission_rules(), rules::event_rules(), rules::reset_rules(),
-                            rules::artifact_rules(), rules::ring_rules(), rules::loss_rules()}) {
+                            rules::artifact_rules(), rules::parts_rules(), rules::ring_rules(),
+                            rules::loss_rules()}) {
         cases.insert(cases.end(), rows.begin(), rows.end());
     }
     return cases;

@@ -22,6 +22,8 @@ namespace virtaccel::conformance::rules {
 [[nodiscard]] std::span<const DeviceCase> reset_rules();
 // What the reference artifact and TOSA artifacts promise, for a subject that takes them.
 [[nodiscard]] std::span<const DeviceCase> artifact_rules();
+// Artifacts in parts, for a device that joins them.
+[[nodiscard]] std::span<const DeviceCase> parts_rules();
 // What needs a ring of its own.
 [[nodiscard]] std::span<const DeviceCase> ring_rules();
 // What needs a device that can be made to lose itself.

@@ -58,6 +58,34 @@ Check runs_cut_before_the_last_byte(Bench& bench) {
     return runs_in_pieces(bench, {.first = bench.sample().artifact.size() - 1});
 }
 
+// An artifact that may be used in place runs, whatever becomes of its bytes after `prepare`.
+Check runs_from_its_place(Bench& bench) {
+    constexpr std::size_t alignment = 64;
+    VIRTACCEL_TRY_ASSIGN(Act act, bench.set_up());
+    VIRTACCEL_TRY(bench.release(act.program));
+    const auto& artifact = bench.sample().artifact;
+    Bytes room(artifact.size() + alignment);
+    const auto past = reinterpret_cast<std::uintptr_t>(room.data()) % alignment;
+    const auto place = std::span{room}.subspan((alignment - past) % alignment, artifact.size());
+    std::ranges::copy(artifact, place.begin());
+    const Piece piece{.data = place.data(), .size = place.size()};
+    VIRTACCEL_TRY_ASSIGN(
+        const auto prepared,
+        must("An artifact that may be used in place",
+             bench.backend().prepare({.format = bench.sample().format,
+                                      .target = bench.sample().target,
+                                      .resident_bytes_max = bench.sample().resident_bytes,
+                                      .payload = Reader{PieceList::of({&piece, 1})},
+                                      .refusals = {},
+                                      .stable = place})));
+    std::ranges::fill(room, std::byte{0xff});
+    VIRTACCEL_TRY_ASSIGN(const auto loaded,
+                         must("A load", bench.backend().load(act.context, prepared)));
+    act.program = loaded.program;
+    VIRTACCEL_TRY(bench.run(act));
+    return bench.tear_down(act);
+}
+
 // Something that is no artifact for this backend: what it is, whether it is made from the sample,
 // and the statuses that say so.
 struct Misfit {
@@ -211,6 +239,8 @@ constexpr std::array rules{
          runs_cut_in_the_middle},
     Rule{"artifact.cut-before-the-last-byte", "an artifact cut before its last byte runs",
          runs_cut_before_the_last_byte},
+    Rule{"artifact.in-place", "an artifact that may be used in place is kept no longer than that",
+         runs_from_its_place},
     Rule{"artifact.unknown-format-is-refused", "a format that nobody knows is UNSUPPORTED",
          is_refused<unknown_format>},
     Rule{"artifact.last-format-is-refused", "the format 0xffffffff is UNSUPPORTED",

@@ -433,6 +433,31 @@ struct CompletesArtifacts : Forwarding {
     }
 };
 
+// Looks at what it was shown in place once more when it loads.
+struct KeepsThePlace : Forwarding {
+    using Forwarding::Forwarding;
+
+    [[nodiscard]] Result<PreparedHandle> prepare(const Artifact& artifact) {
+        kept_ = artifact;
+        return Forwarding::prepare(artifact);
+    }
+
+    [[nodiscard]] Result<LoadedProgram> load(ContextHandle context, PreparedHandle prepared) {
+        if (kept_.stable.empty()) {
+            return Forwarding::load(context, prepared);
+        }
+        Forwarding::abandon(prepared);
+        const Piece piece{.data = const_cast<std::byte*>(kept_.stable.data()),
+                          .size = kept_.stable.size()};
+        kept_.payload = Reader{PieceList::of({&piece, 1})};
+        const auto again = Forwarding::prepare(std::exchange(kept_, {}));
+        return again ? Forwarding::load(context, *again) : fail(again.error());
+    }
+
+  private:
+    Artifact kept_;
+};
+
 struct CallsEverythingMalformed : Forwarding {
     using Forwarding::Forwarding;
 
@@ -558,6 +583,7 @@ std::vector<FurtherTwin> object_twins() {
         {"does not look at target words", failing_on<DoesNotLookAtTargets>},
         {"refuses in silence", failing_on<RefusesInSilence>},
         {"completes artifacts", failing_on<CompletesArtifacts>},
+        {"keeps the place of an artifact", failing_on<KeepsThePlace>},
         {"calls everything malformed", failing_on<CallsEverythingMalformed>},
         {"talks to itself", failing_on<TalksToItself>},
         {"books what is only prepared", failing_on<BooksDrafts>},
