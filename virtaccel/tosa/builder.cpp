@@ -65,7 +65,8 @@ Value Builder::add_tensor(DType dtype, std::span<const std::int32_t> shape,
                         .bytes = byte_count(dtype, elements).value_or(0),
                         .data = node.data,
                         .is_constant = false,
-                        .is_variable = false});
+                        .is_variable = false,
+                        .state = {}});
     return {index};
 }
 

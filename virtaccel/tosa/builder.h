@@ -79,6 +79,10 @@ class Builder {
         return constant(DType::fp32, shape, std::span{values.begin(), values.size()});
     }
 
+    // A constant of an integer type or BOOL from its elements' numbers, which the type must have:
+    // INT4 and INT48, which C++ lacks, are packed as byte_count() says.
+    Value integers(DType dtype, Dims shape, Lengths values);
+
     // A constant of zeros.
     Value zeros(DType dtype, Dims shape);
 
@@ -109,6 +113,9 @@ class Builder {
                   const Builder& else_block);
     // `condition` has one output, a BOOL; both take all `inputs`, and `body` makes as many again.
     Value while_loop(List<Value> inputs, const Builder& condition, const Builder& body);
+
+    // The VARIABLE operator, which a model may have beside the variable itself.
+    void declare(Value variable);
 
     // Operators with the constants they ask for: zero points, shifts, shapes.
     Value add(Value a, Value b) { return op(Op::add, {a, b}); }

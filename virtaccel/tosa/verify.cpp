@@ -144,7 +144,7 @@ Checked<Tensor> read_tensor(const fb::TosaTensor& source, const Limits& limits) 
 
 // A SHAPE has no dimensions of its own in the file, only a length.
 Checked<Tensor> read_shape(const fb::TosaShape& source, const Limits& limits) {
-    Tensor tensor{.name = {}, .dtype = DType::shape, .shape = {}, .data = {}};
+    Tensor tensor{.name = {}, .dtype = DType::shape, .shape = {}, .data = {}, .state = {}};
     VIRTACCEL_TRY_ASSIGN(tensor.name, name_in(source.name(), "shape", limits));
     if (source.rank() > shape_length_max) {
         return refuse(Status::resource_limit, "Shape (", Foreign{tensor.name}, ") has (",
