@@ -9,6 +9,7 @@
 
 #include "virtaccel/base/status.h"
 #include "virtaccel/tosa/analysis.h"
+#include "virtaccel/tosa/analyze_for.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
@@ -70,6 +71,7 @@ TEST(Memory, that_ends_is_answered_by_verify_and_analyze) {
     EXPECT_GT(fail_each([&bytes] { return verify(bytes); }), 5U);
     const Graph graph = verify(bytes).value();
     EXPECT_GT(fail_each([&graph] { return analyze(graph); }), 3U);
+    EXPECT_GT(fail_each([&graph] { return analyze_for(graph, target_of(graph)); }), 8U);
 }
 
 TEST(Memory, is_not_needed_to_validate) {

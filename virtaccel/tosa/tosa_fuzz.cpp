@@ -12,6 +12,9 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/choices.h"
 #include "virtaccel/tosa/analysis.h"
+#include "virtaccel/tosa/analyze_for.h"
+#include "virtaccel/tosa/conditions.h"
+#include "virtaccel/tosa/dynamic_operands.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/target.h"
@@ -115,6 +118,30 @@ void check_analysis(const tosa::Graph& graph) {
     }
 }
 
+void check_analysis_for(const tosa::Graph& graph, const tosa::Target& target) {
+    const auto analysis = tosa::analyze_for(graph, target);
+    if (!analysis) {
+        return check_refusal(analysis.error());
+    }
+    VIRTACCEL_CHECK(analysis->hints.size() == graph.operators().size());
+    VIRTACCEL_CHECK(analysis->macs.size() == graph.operators().size());
+    VIRTACCEL_CHECK(analysis->peak_arena_bytes <= analysis->graph.activation_bytes);
+    for (const tosa::RuntimeCondition& condition : analysis->conditions) {
+        VIRTACCEL_CHECK(condition.operand < graph.operators()[condition.op].inputs.size());
+    }
+    // Bytes that a hostile guest may supply for what is not constant.
+    std::vector<tosa::SuppliedOperand> supplied;
+    std::vector<std::vector<std::byte>> values;
+    for (const tosa::TensorIndex tensor : analysis->specialisation.operands) {
+        const auto bytes = std::min<std::uint64_t>(graph.tensors()[tensor].bytes, 4096);
+        values.emplace_back(static_cast<std::size_t>(bytes), std::byte{0xff});
+        supplied.push_back({.tensor = tensor, .bytes = values.back()});
+    }
+    if (const auto fits = tosa::check_supplied(graph, supplied, target); !fits) {
+        check_refusal(fits.error());
+    }
+}
+
 void check_model(std::span<const std::byte> model) {
     const auto within_narrow = tosa::verify(model, narrow);
     const auto graph = tosa::verify(model);
@@ -134,6 +161,7 @@ void check_model(std::span<const std::byte> model) {
         check_refusal(valid.error());
     }
     check_analysis(*graph);
+    check_analysis_for(*graph, target);
 }
 
 }  // namespace
