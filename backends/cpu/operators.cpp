@@ -194,9 +194,26 @@ tosa::Text objection_to(const Candidate& candidate) {
 
 }  // namespace
 
+std::span<const OperatorSupport> supported_operators() {
+    return rows;
+}
+
 const OperatorSupport* support_of(tosa::Op op) {
     const auto* const row = std::ranges::find(rows, op, &OperatorSupport::op);
     return row == std::end(rows) ? nullptr : row;
+}
+
+bool takes(const tosa::OperatorRow& row, const tosa::Signature& signature) {
+    const OperatorSupport* const support = support_of(row.op);
+    if (support == nullptr || support->types.empty()) {
+        return support != nullptr;
+    }
+    const DType output = tosa::type_of(row.outputs.letter(0), signature);
+    const DType input =
+        row.inputs.count == 0 ? output : tosa::type_of(row.inputs.letter(0), signature);
+    return std::ranges::any_of(support->types, [&](const Types& types) {
+        return types.input == input && types.output == output;
+    });
 }
 
 bool admit(const tosa::Graph& graph, const tosa::Analysis& analysis,

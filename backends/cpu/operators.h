@@ -2,13 +2,14 @@
 // Which operators this backend runs: one row for each, with the element types it takes and how it
 // becomes steps.
 
-#include <cstddef>
 #include <span>
 #include <string_view>
 
 #include "virtaccel/backend/contract.h"
+#include "virtaccel/lowering/capabilities.h"
 #include "virtaccel/tosa/analysis.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu {
@@ -16,28 +17,10 @@ namespace virtaccel::backends::cpu {
 class Lowering;
 
 // The element types of an operator's first input and first output.
-struct Types {
-    tosa::DType input = tosa::DType::unknown;
-    tosa::DType output = tosa::DType::unknown;
-};
+using Types = lowering::OperandTypes;
 
 // What of a graph an objection looks at.
-struct Candidate {
-    const tosa::Graph& graph;
-    const tosa::Analysis& analysis;
-    const tosa::Operator& op;
-
-    [[nodiscard]] const tosa::Tensor& input(std::size_t i) const {
-        return graph.tensors()[op.inputs[i]];
-    }
-
-    [[nodiscard]] const tosa::Tensor& output() const { return graph.tensors()[op.outputs[0]]; }
-
-    [[nodiscard]] bool is_known(std::size_t i) const {
-        const tosa::Origin origin = analysis.tensors[op.inputs[i]].origin;
-        return origin == tosa::Origin::constant || origin == tosa::Origin::folded;
-    }
-};
+using Candidate = lowering::OperatorInGraph;
 
 struct OperatorSupport {
     tosa::Op op = tosa::Op::unknown;
@@ -49,8 +32,14 @@ struct OperatorSupport {
     void (*lower)(Lowering& lowering, const tosa::Operator& op) = nullptr;
 };
 
+// All rows.
+[[nodiscard]] std::span<const OperatorSupport> supported_operators();
+
 // The row of `op`, or null.
 [[nodiscard]] const OperatorSupport* support_of(tosa::Op op);
+
+// Whether an operator of such a signature is run, as far as its types decide it.
+[[nodiscard]] bool takes(const tosa::OperatorRow& row, const tosa::Signature& signature);
 
 // Whether every live operator of a valid graph is in the table. Says one sentence for each that is
 // not.
