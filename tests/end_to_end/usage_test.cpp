@@ -22,7 +22,8 @@ void expect_wrong_usage(const Words& arguments, std::string_view message) {
 }
 
 TEST(Usage, shows_an_example_for_each_command) {
-    for (const std::string command : {"run", "info", "device", "guest", "conform", "replay"}) {
+    for (const std::string command :
+         {"run", "info", "inspect", "device", "guest", "conform", "replay"}) {
         const auto ended = run_virtaccel({command, "--help"});
         EXPECT_EQ(ended.code, 0);
         EXPECT_EQ(ended.err, "");
@@ -45,7 +46,8 @@ TEST(Usage, is_wrong_with_unknown_options_and_values_out_of_range) {
          {Words{"run"}, Words{"run", "m.tosa", "--dance"}, Words{"run", "m.tosa", "--repeat", "0"},
           Words{"run", "m.tosa", "--repeat", "many"}, Words{"run", "m.tosa", "--threads", "0"},
           Words{"run", "m.tosa", "--device", "tcp"}, Words{"run", "m.tosa", "more.tosa"},
-          Words{"device"}, Words{"guest"}, Words{"device", "--stdio", "--max-descriptors", "1"},
+          Words{"device"}, Words{"guest"}, Words{"inspect"},
+          Words{"device", "--stdio", "--max-descriptors", "1"},
           Words{"device", "--stdio", "--max-request-bytes", "96"},
           Words{"device", "--stdio", "--max-response-bytes", "91"},
           Words{"device", "--stdio", "--max-bindings", "4097"}}) {

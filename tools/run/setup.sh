@@ -7,6 +7,7 @@ packages_build=(
     libgtest-dev libhwy-dev libpng-dev nlohmann-json3-dev
     ca-certificates python3 python3-venv
 )
+packages_test=(graphviz)
 packages_budgets=(valgrind)
 packages_check=(clang-19 clang-format-19 g++-mingw-w64-x86-64-posix git shellcheck)
 packages_fuzz=(clang-19 libclang-rt-19-dev)
@@ -86,6 +87,11 @@ install_python() {
 
 setup_build() {
     install_packages apt-build "${packages_build[@]}"
+    install_venv
+}
+
+setup_test() {
+    install_packages apt-test "${packages_build[@]}" "${packages_test[@]}"
     install_venv
 }
 

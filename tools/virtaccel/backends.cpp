@@ -9,7 +9,9 @@
 
 #include <fmt/core.h>
 
+#include "backends/cpu/capabilities.h"
 #include "backends/cpu/cpu.h"
+#include "backends/null/capabilities.h"
 #include "backends/null/null.h"
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/limited_backend.h"
@@ -18,6 +20,7 @@
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/lowering/capabilities.h"
 #include "virtaccel/mock/reference.h"
 
 namespace virtaccel::cli {
@@ -65,15 +68,18 @@ constexpr std::array rows{
     BackendRow{.name = "cpu",
                .summary = "TOSA models on this machine's processor",
                .has_threads = true,
-               .make = make_cpu},
+               .make = make_cpu,
+               .capabilities = backends::cpu::capabilities},
     BackendRow{.name = "mock",
                .summary = "the reference backend: barrier, copy, fill, xor; no models",
                .has_threads = false,
-               .make = make_mock},
+               .make = make_mock,
+               .capabilities = lowering::no_capabilities},
     BackendRow{.name = "null",
                .summary = "refuses every program",
                .has_threads = false,
-               .make = make_null},
+               .make = make_null,
+               .capabilities = backends::null::capabilities},
 };
 
 }  // namespace

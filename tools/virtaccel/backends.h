@@ -8,12 +8,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/limited_backend.h"
 #include "virtaccel/backend/any_backend.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"
+#include "virtaccel/lowering/capabilities.h"
 #include "virtaccel/mock/reference.h"
 
 namespace virtaccel::cli {
@@ -40,6 +42,7 @@ struct BackendRow {
     bool has_threads = false;
     Result<backend::AnyBackend> (*make)(const Memory& memory,
                                         const BackendChoice& choice) = nullptr;
+    lowering::CapabilityProvider capabilities = lowering::no_capabilities;
 };
 
 [[nodiscard]] std::span<const BackendRow> backend_rows();
@@ -57,6 +60,11 @@ class BackendSource {
     [[nodiscard]] backend::BackendFactory factory();
 
     [[nodiscard]] Result<backend::AnyBackend> make() const;
+
+    // What the backend says it takes, without being made.
+    [[nodiscard]] std::vector<lowering::CapabilityDescriptor> capabilities() const {
+        return row_->capabilities();
+    }
 
     [[nodiscard]] std::string_view name() const { return row_->name; }
 

@@ -25,6 +25,7 @@
 #include "tools/virtaccel/conform.h"
 #include "tools/virtaccel/console.h"
 #include "tools/virtaccel/failure.h"
+#include "tools/virtaccel/inspect.h"
 #include "tools/virtaccel/limited_backend.h"
 #include "tools/virtaccel/named_file.h"
 #include "tools/virtaccel/replay.h"
@@ -126,6 +127,31 @@ Action add_info(CLI::App& parser) {
     add_backend(parser, options->backend, "cpu");
     parser.add_flag("--json", options->json, "Print one JSON object");
     return [options] { return show_info(*options); };
+}
+
+Action add_inspect(CLI::App& parser) {
+    struct Arguments {
+        InspectOptions options;
+        BackendChoice backend;
+    };
+
+    const auto given = std::make_shared<Arguments>();
+    parser.add_option("MODEL", given->options.model, "A TOSA 1.0 flatbuffer")->required();
+    const auto* backend =
+        parser
+            .add_option("--backend", given->backend.name,
+                        fmt::format("Say of each operator whether this backend takes it: one of {}",
+                                    backend_names()))
+            ->type_name("NAME[:DEVICE]");
+    parser.add_option("--svg", given->options.svg, "Draw the graph, with Graphviz's program dot")
+        ->type_name("FILE");
+    parser.add_flag("--json", given->options.json, "Print one JSON object");
+    return [given, backend] {
+        if (!backend->empty()) {
+            given->options.backend = given->backend;
+        }
+        return inspect_model(given->options);
+    };
 }
 
 // When a mock event completes: a word, or the number of polls that find it pending.
@@ -341,6 +367,14 @@ constexpr std::array commands{
             add_run},
     Command{"info", "Show a device's configuration, identity and limits, and its backend",
             "Example:\n  virtaccel info --backend cpu --json", add_info},
+    Command{"inspect", "Show what is in a TOSA model, what it costs, and who takes it",
+            "MACs are multiplications of convolutions and matrix products. The peak arena is what "
+            "lies\nbetween operators at one time, if none computes in place. Foldable operators "
+            "are those whose\nresults are known when the model is loaded.\n\n"
+            "Exit codes: 0 done, 2 wrong usage, 3 the backend refuses the model, 1 anything else."
+            "\n\nExample:\n"
+            "  virtaccel inspect face.tosa --backend cpu --svg face.svg",
+            add_inspect},
     Command{
         "device", "Be a device for another program's guest",
         "A request is u32 length, u32 response capacity, and the frame; a reply is u32 used "

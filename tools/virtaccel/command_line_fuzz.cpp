@@ -14,6 +14,7 @@
 #include "tools/virtaccel/command_line.h"
 #include "tools/virtaccel/conform.h"
 #include "tools/virtaccel/failure.h"
+#include "tools/virtaccel/inspect.h"
 #include "tools/virtaccel/limited_backend.h"
 #include "tools/virtaccel/named_file.h"
 #include "tools/virtaccel/replay.h"
@@ -61,6 +62,10 @@ OrFailure<void> run_model(const RunOptions& options) {
 
 OrFailure<void> show_info(const InfoOptions& options) {
     return options.json ? failure("There is no device here; ask for one.") : OrFailure<void>{};
+}
+
+OrFailure<void> inspect_model(const InspectOptions& options) {
+    return options.json ? failure("There is no model here; ask for one.") : OrFailure<void>{};
 }
 
 OrFailure<void> serve_device(const DeviceOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -29,18 +30,25 @@ TensorSlot slot_of(const tosa::Tensor& tensor) {
 
 }  // namespace
 
-OrFailure<Model> read_model(const std::string& path) {
-    Model model{.path = path, .bytes = {}, .target = {}, .slots = {}, .input_count = 0};
-    VIRTACCEL_TRY_ASSIGN(model.bytes, host::read_file(path, tosa::Limits{}.bytes_max));
-    const auto graph = tosa::verify(model.bytes);
+OrFailure<GraphFile> read_graph(const std::string& path) {
+    GraphFile file{.path = path, .bytes = {}, .graph = {}};
+    VIRTACCEL_TRY_ASSIGN(file.bytes, host::read_file(path, tosa::Limits{}.bytes_max));
+    auto graph = tosa::verify(file.bytes);
     if (!graph) {
         return failure(fmt::format("The file ({}) is no model that can be taken: {}", path,
                                    graph.error().sentence.view()));
     }
-    const auto& main = graph->main();
+    file.graph = *std::move(graph);
+    return file;
+}
+
+OrFailure<Model> read_model(const std::string& path) {
+    VIRTACCEL_TRY_ASSIGN(GraphFile file, read_graph(path));
+    Model model{.path = path, .bytes = {}, .target = {}, .slots = {}, .input_count = 0};
+    const auto& main = file.graph.main();
     for (const auto slots : {main.inputs, main.outputs}) {
         for (const auto tensor : slots) {
-            model.slots.push_back(slot_of(graph->tensors()[tensor]));
+            model.slots.push_back(slot_of(file.graph.tensors()[tensor]));
         }
     }
     for (const TensorSlot& slot : model.slots) {
@@ -52,7 +60,8 @@ OrFailure<Model> read_model(const std::string& path) {
         }
     }
     model.input_count = main.inputs.size();
-    model.target = tosa::encode_target(tosa::target_of(*graph));
+    model.target = tosa::encode_target(tosa::target_of(file.graph));
+    model.bytes = std::move(file.bytes);
     return model;
 }
 

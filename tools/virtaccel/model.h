@@ -9,6 +9,7 @@
 #include "tools/virtaccel/failure.h"
 #include "tools/virtaccel/tensor_file.h"
 #include "virtaccel/base/vocabulary.h"
+#include "virtaccel/tosa/graph.h"
 
 namespace virtaccel::cli {
 
@@ -28,6 +29,15 @@ struct Model {
         return std::span{slots}.subspan(input_count);
     }
 };
+
+// A file that holds a well-formed graph, for which nothing else is promised.
+struct GraphFile {
+    std::string path;
+    std::vector<std::byte> bytes;  // which the graph points into
+    tosa::Graph graph;
+};
+
+[[nodiscard]] OrFailure<GraphFile> read_graph(const std::string& path);
 
 // Reads and verifies the model in the file `path`. What a backend makes of it, it says at load.
 [[nodiscard]] OrFailure<Model> read_model(const std::string& path);

@@ -1,4 +1,4 @@
-// The only file that sees the JSON library.
+// This file and inspect_json.cpp alone see the JSON library.
 
 #include <cstdint>
 #include <span>
