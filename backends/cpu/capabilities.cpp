@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "backends/cpu/operators.h"
 #include "virtaccel/lowering/capabilities.h"
-#include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/target.h"
 #include "virtaccel/tosa/types.h"
