@@ -70,9 +70,18 @@ check_mingw() {
 }
 
 check_printed() {
-    build dev virtaccel-print
-    step check-printed "Checking that the printed files are current" \
-        build/dev/bin/virtaccel-print --check spec/printed
+    build dev virtaccel-print virtaccel-operators
+    step check-printed "Checking that the printed files are current" compare_printed
+}
+
+compare_printed() {
+    build/dev/bin/virtaccel-print --check spec/printed && print_operators check
+}
+
+# print_operators print|check: docs/operators.md.
+print_operators() {
+    build/dev/bin/virtaccel-operators "$1" tools/operators/passed.txt tools/operators/covered.txt \
+        docs/operators.md
 }
 
 check_tidy() {
