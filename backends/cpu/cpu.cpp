@@ -14,6 +14,7 @@
 
 #include "backends/cpu/describe.h"
 #include "backends/cpu/executor.h"
+#include "backends/cpu/instruction_set.h"
 #include "backends/cpu/prepare.h"
 #include "backends/cpu/program.h"
 #include "host/clock.h"
@@ -274,6 +275,7 @@ Result<backend::AnyBackend> make(const Memory& memory, const Options& options) {
     if (options.threads == 0 || options.threads > Options::threads_max) {
         return fail(Status::invalid_argument);
     }
+    keep_kernels_to_effective_isa();
     try {
         auto executor = std::make_unique<Executor>(options.threads);
         return backend::make_owned<CpuBackend>(memory, memory, options, std::move(executor),

@@ -115,10 +115,11 @@ class PositiveTest(Case):
 class NegativeTest(Case):
     """Models that have to be refused."""
 
-    def test_a_refusal_that_names_the_operator_passes(self) -> None:
+    def test_a_refusal_that_names_the_operator_or_a_tensor_passes(self) -> None:
         for code, says in (
             ("3", "Operator 2 (ADD) that makes (y) is refused: its shape is wrong."),
             ("1", "The file (x) is no model that can be taken: Operator 2 (ADD) has 1 input."),
+            ("3", "Tensor (x) has (7) dimensions, which is more than the level allows."),
         ):
             self.assertEqual(self.examine(True, ENDS=code, SAYS=says).outcome, "passed")
 

@@ -76,7 +76,8 @@ def inputs(function: Function, dtype: numpy.dtype) -> numpy.ndarray:
         far = random.choice([-1.0, 1.0], COUNT // 2) * 2.0 ** random.uniform(-149, 128, COUNT // 2)
         special = [0.0, -0.0, numpy.inf, -numpy.inf, numpy.nan, 1.0, -1.0, 2.0**-126, 2.0**-149]
         values = numpy.concatenate([special, near[: -len(special)], far]).astype(dtype)
-    wide = values.astype(numpy.float64)
+    with numpy.errstate(invalid="ignore"):
+        wide = values.astype(numpy.float64)
     too_large = numpy.isfinite(wide) & (numpy.abs(wide) > function.input_max)
     return numpy.where(too_large, numpy.zeros(1, dtype), values)
 

@@ -145,7 +145,13 @@ def sentence_of(words: str, operator: str) -> str:
     """The line that names the operator, or the first."""
     lines = words.splitlines() or ["(no words)"]
     named = [line for line in lines if f"({operator})" in line]
-    return (named or lines)[0][:WORDS_MAX]
+    return (named or lines)[0]
+
+
+def names_fault(sentence: str, operator: str) -> bool:
+    """Whether a refusal says what is at fault: the operator, or a tensor that no operator could
+    have."""
+    return f"({operator})" in sentence or "Tensor (" in sentence
 
 
 def verdict_on_positive(
@@ -158,7 +164,7 @@ def verdict_on_positive(
     if crash := crash_of(ended):
         return Verdict("failed", crash)
     if ended.code == REFUSED:
-        return Verdict("refused", sentence_of(ended.words, operator))
+        return Verdict("refused", sentence_of(ended.words, operator)[:WORDS_MAX])
     if ended.code != 0:
         return Verdict("failed", f"ends with code {ended.code}: {ended.words[-WORDS_MAX:]}")
     wrong = verifier.judge(test, outputs)
@@ -172,11 +178,11 @@ def verdict_on_negative(test: produce.Test, ended: Ended) -> Verdict:
         return Verdict("failed", crash)
     if ended.code == 0:
         return Verdict("failed", f"is accepted: {test.description['expected_failure_desc']}")
-    sentence = sentence_of(ended.words, operator)
+    sentence = sentence_of(ended.words, operator).replace(str(test.folder), "")[:WORDS_MAX]
     if ended.code != REFUSED and NO_MODEL not in ended.words:
         return Verdict("failed", f"ends with code {ended.code}: {sentence}")
     if LACKING in sentence:
         return Verdict("failed", f"is refused for want of the operator only: {sentence}")
-    if f"({operator})" not in sentence:
+    if not names_fault(sentence, operator):
         return Verdict("failed", f"is refused without the operator's name: {sentence}")
     return Verdict("passed", sentence)

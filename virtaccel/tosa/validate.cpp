@@ -289,6 +289,10 @@ Target target_of(const Graph& graph) noexcept {
         target.extensions = target.extensions | signature->needs.extensions |
                             extra_needs(*row, op, graph.tensors());
     }
+    if (graph.blocks().size() > 1) {
+        // Also where the operator that runs them has the wrong types, which is then the reason.
+        target.extensions = target.extensions | ExtensionBit::controlflow;
+    }
     if (target.profiles.empty()) {
         target.profiles = profiles_known;
     }

@@ -274,6 +274,13 @@ TEST(Validate, compares_a_block_with_the_operator_that_runs_it) {
         validate_verdict(model, generous()).says(Status::invalid_argument, "must be one BOOL"));
 }
 
+TEST(TargetOf, leaves_the_reason_to_the_operator_that_is_wrong) {
+    FileModel model = branching();
+    main_of(model).tensors[0].dtype = DType::fp32;
+    EXPECT_TRUE(
+        validate_verdict(model, target_for(model)).says(Status::invalid_argument, "(COND_IF)"));
+}
+
 TEST(TargetOf, names_just_what_a_model_needs) {
     const Target target = target_for(two_additions().file());
     EXPECT_EQ(target.profiles, Profiles{ProfileBit::floating_point});
