@@ -51,9 +51,11 @@ LARGER = {
     "conv2d": ("--tensor-dim-range", "10,19", "--conv-kernel", "2,2"),
     "depthwise_conv2d": ("--tensor-dim-range", "10,19", "--conv-kernel", "2,2"),
     "matmul": ("--tensor-dim-range", "10,19"),
-    "reduce_sum": ("--tensor-dim-range", "10,19"),
+    "reduce_sum": ("--tensor-dim-range", "10,13", "--target-rank", "4"),
     "transpose_conv2d": ("--tensor-dim-range", "10,19", "--conv-kernel", "2,2"),
 }
+# Where one choice at random does not meet every type.
+MORE = {"resize": ("--num-rand-permutations", "4")}
 # Sizes of a transform are powers of two, which no range gives by chance.
 TRANSFORMS = ("fft2d", "rfft2d")
 TRANSFORM_SHAPES = ("--target-shape", "1,32,32", "2,16,64")
@@ -131,7 +133,7 @@ def short_suite(config: dict) -> Iterator[Batch]:
         if group in TRANSFORMS:
             yield make(group, "small", *SMALL, "--target-dtype", "fp32", *TRANSFORM_SHAPES)
         else:
-            yield make(group, "small", *SMALL, *DIMENSIONS, *TYPES)
+            yield make(group, "small", *SMALL, *DIMENSIONS, *TYPES, *MORE.get(group, ()))
         if group in LARGER:
             yield make(group, "larger", *SMALL, *FLOATS, *LARGER[group])
         if group in PRECISE:
