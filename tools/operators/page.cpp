@@ -29,20 +29,16 @@ namespace {
 using tosa::DType;
 
 constexpr std::string_view introduction =
-    R"(# Operators
-
-Printed from the operator tables (`virtaccel/tosa`, `backends/cpu`) and from what the tests found; do not edit, run
-`./run print`.
-
-TOSA 1.0 has {} operators and {} combinations of an operator and element types. The CPU backend takes {} of them; {} are
-shown to be right by official tests, as many as the tables say, which `./run test tosa` runs through the whole stack (see
-[official-tests.md](official-tests.md)), and {} by tests of ours alone.
-
-`-` is a type that the operator does not have; `refused` one that the backend refuses when a model is loaded.
-
-## By the first operand's type
-
-)";
+    "# Operators\n\n"
+    "Printed from the operator tables (`virtaccel/tosa`, `backends/cpu`) and from what the tests "
+    "found; do not edit, run\n`./run print`.\n\n"
+    "TOSA 1.0 has {} operators and {} combinations of an operator and element types. The CPU "
+    "backend takes {} of them; {} are\nshown to be right by official tests, as many as the tables "
+    "say, which `./run test tosa` runs through the whole stack (see\n"
+    "[official-tests.md](official-tests.md)), and {} by tests of ours alone.\n\n"
+    "`-` is a type that the operator does not have; `refused` one that the backend refuses when a "
+    "model is loaded.\n\n"
+    "## By the first operand's type\n\n";
 
 constexpr std::string_view details = R"(
 ## Where one type does not say all
