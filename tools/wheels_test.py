@@ -15,6 +15,7 @@ import zipfile
 import wheels
 
 DATA = b"what the wheel carries"
+MORE = b"and what it carries besides"
 SOURCE = wheels.WheelFile(package="carrier", version="1.0", platform="any", wheel_sha256="0" * 64,
                           wheel_megabytes=1, member="folder/file.bin",
                           sha256=hashlib.sha256(DATA).hexdigest())
@@ -38,6 +39,7 @@ class Cache(unittest.TestCase):
         wheel = folder / "carrier-1.0-py3-none-any.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
             archive.writestr("folder/file.bin", self.content)
+            archive.writestr("folder/more.bin", MORE)
         return wheel
 
     def test_downloads_once(self) -> None:
@@ -45,6 +47,13 @@ class Cache(unittest.TestCase):
         self.assertEqual(wheels.read(SOURCE), DATA)
         self.assertEqual(self.downloads, 1)
         self.assertEqual(self.cached.read_bytes(), DATA)
+
+    def test_downloads_once_for_several_files(self) -> None:
+        more = dataclasses.replace(SOURCE, member="folder/more.bin",
+                                   sha256=hashlib.sha256(MORE).hexdigest())
+        self.assertEqual(wheels.read_all([SOURCE, more]), [DATA, MORE])
+        self.assertEqual(wheels.read_all([more, SOURCE]), [MORE, DATA])
+        self.assertEqual(self.downloads, 1)
 
     def test_holds_no_other_file_afterwards(self) -> None:
         wheels.read(SOURCE)
