@@ -65,8 +65,8 @@ def run_tool(name: str, arguments: list[str], folder: pathlib.Path) -> None:
                               f"{result.returncode}); see its words above.")
 
 
-def convert(tflite: bytes, target: pathlib.Path) -> None:
-    """Writes a TensorFlow Lite model as a TOSA 1.0 flatbuffer.
+def convert(tflite: bytes, target: pathlib.Path, tosa_target: str = TARGET) -> None:
+    """Writes a TensorFlow Lite model as a TOSA flatbuffer for a target in tosa-opt's words.
 
     The tools run inside the target's folder on bare file names because the flatbuffer records the
     name of the file it was made from.
@@ -77,9 +77,9 @@ def convert(tflite: bytes, target: pathlib.Path) -> None:
         wheels.write_whole(source, tflite)
         run_tool("tosa-converter-for-tflite", [source.name, "--text", "-o", middle.name],
                  target.parent)
-        run_tool("tosa-opt", [middle.name, f"--tosa-attach-target={TARGET}", "--tosa-serialize",
-                              f"--tosa-flatbuffer-filename={target.name}", "-o", "/dev/null"],
-                 target.parent)
+        run_tool("tosa-opt", [middle.name, f"--tosa-attach-target={tosa_target}",
+                              "--tosa-serialize", f"--tosa-flatbuffer-filename={target.name}",
+                              "-o", "/dev/null"], target.parent)
     finally:
         source.unlink(missing_ok=True)
         middle.unlink(missing_ok=True)

@@ -14,6 +14,8 @@ packages_fuzz=(clang-19 libclang-rt-19-dev)
 
 # The private Python that scripts run in.
 venv=build/venv
+# Another, for what real models are quantised with and compared with.
+models_venv=build/models-venv
 
 # install_packages <log name> <package>...: asks nothing of the network when all of them are there.
 install_packages() {
@@ -65,23 +67,24 @@ apt_install() {
     "${apt[@]}" install -y --no-install-recommends "$@"
 }
 
-# install_venv: the private Python that scripts run in; it holds pip and nothing else.
+# install_venv [folder]: a private Python; it holds pip and nothing else.
 install_venv() {
-    [ -x "$venv/bin/pip" ] || step venv "Making a private Python environment" make_venv
+    local folder=${1-$venv}
+    [ -x "$folder/bin/pip" ] || step venv "Making a private Python environment" make_venv "$folder"
 }
 
 make_venv() {
-    rm -rf "$venv"
-    python3 -m venv "$venv"
+    rm -rf "$1"
+    python3 -m venv "$1"
 }
 
-# install_python <requirements file>: again only when the file has changed.
+# install_python <requirements file> [environment]: again only when the file has changed.
 install_python() {
-    local requirements=$1
-    local stamp=$venv/installed-${requirements//\//-}
+    local requirements=$1 folder=${2-$venv}
+    local stamp=$folder/installed-${requirements//\//-}
     cmp -s "$requirements" "$stamp" && return
     step pip "Installing Python packages ($requirements)" \
-        "$venv/bin/pip" install --disable-pip-version-check --requirement "$requirements"
+        "$folder/bin/pip" install --disable-pip-version-check --requirement "$requirements"
     cp "$requirements" "$stamp"
 }
 
@@ -93,6 +96,13 @@ setup_build() {
 setup_test() {
     install_packages apt-test "${packages_build[@]}" "${packages_test[@]}"
     install_venv
+}
+
+setup_models() {
+    setup_build
+    install_python tools/demo/requirements.txt
+    install_venv "$models_venv"
+    install_python tools/models/requirements.txt "$models_venv"
 }
 
 setup_check() {
