@@ -32,6 +32,10 @@ constexpr std::uint64_t operations_per_part_min = std::uint64_t{1} << 15U;
 // More parts than threads, so that a thread which comes late leaves little undone.
 constexpr std::uint64_t parts_per_thread = 3;
 
+// How far apart operators may stand to be near each other: looking for them must not take long,
+// whatever a model looks like.
+constexpr std::uint32_t near_max = 16;
+
 // What kernels want of an element's address: its own size, as far as C++ has a type for it.
 std::uint64_t alignment_of(tosa::DType dtype) {
     switch (tosa::bits_of(dtype).value_or(8)) {
@@ -339,6 +343,25 @@ std::uint32_t Lowering::only_reader(tosa::TensorIndex index) const {
         return tosa::nowhere;
     }
     return reader;
+}
+
+std::vector<std::uint32_t> Lowering::near_readers(tosa::TensorIndex index) const {
+    const tosa::TensorLife& life = analysis_.tensors[index];
+    std::vector<std::uint32_t> readers;
+    if (life.origin != tosa::Origin::computed || life.slot != tosa::nowhere ||
+        life.last_use >= analysis_.order.size() || life.last_use - life.first_use > near_max) {
+        return readers;
+    }
+    for (std::uint32_t position = life.first_use; position <= life.last_use; ++position) {
+        if (std::ranges::count(operator_at(position).inputs, index) == 0) {
+            continue;
+        }
+        if (taken_[position]) {
+            return {};
+        }
+        readers.push_back(position);
+    }
+    return readers;
 }
 
 const tosa::Operator* Lowering::producer_of(tosa::TensorIndex index) const {

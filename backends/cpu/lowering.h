@@ -131,6 +131,11 @@ class Lowering {
     // nothing but a step between the two and the operator is not taken; else nowhere.
     [[nodiscard]] std::uint32_t only_reader(tosa::TensorIndex tensor) const;
 
+    // For fusion. The positions of all operators that read `tensor`, in order, if that tensor is
+    // nothing but a step between them and its maker, they stand near each other, and none is taken;
+    // else none.
+    [[nodiscard]] std::vector<std::uint32_t> near_readers(tosa::TensorIndex tensor) const;
+
     [[nodiscard]] const tosa::Operator& operator_at(std::uint32_t position) const {
         return graph_.operators()[analysis_.order[position]];
     }

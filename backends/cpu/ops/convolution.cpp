@@ -18,6 +18,7 @@
 #include "backends/cpu/ops/int8_convolution.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/ops/padding.h"
+#include "backends/cpu/ops/prelu.h"
 #include "backends/cpu/ops/window.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/tosa/attributes.h"
@@ -55,7 +56,8 @@ Convolution convolution_of(const Lowering& lowering, const tosa::Operator& op) {
             .weights = op.inputs[1],
             .bias = op.inputs[2],
             .residual = std::nullopt,
-            .clamp = std::nullopt};
+            .clamp = std::nullopt,
+            .slopes = std::nullopt};
 }
 
 // A PAD before the convolution that left its work to it.
@@ -124,6 +126,23 @@ std::uint32_t absorb_readers(Lowering& lowering, Convolution& convolution) {
     return last;
 }
 
+// Takes slopes after all that, which is as good as a clamp.
+std::uint32_t absorb_slopes(Lowering& lowering, Convolution& convolution, std::uint32_t last) {
+    if (convolution.clamp || convolution.is_multiplied()) {
+        return last;
+    }
+    const auto prelu = prelu_after(lowering, convolution.output);
+    if (!prelu) {
+        return last;
+    }
+    for (const std::uint32_t position : prelu->positions) {
+        lowering.take(position);
+    }
+    convolution.slopes = prelu->slopes;
+    convolution.output = prelu->output;
+    return std::max(last, prelu->positions.back());
+}
+
 std::unique_ptr<Step> make_step(Lowering& lowering, const Convolution& convolution) {
     if (!convolution.is_depthwise) {
         return make_dense_step(lowering, convolution);
@@ -169,7 +188,8 @@ std::uint32_t absorb_pointwise(Lowering& lowering, Plan& plan, std::uint32_t las
     }
     lowering.take(reader);
     plan.second = second;
-    return std::max(reader, absorb_readers(lowering, *plan.second));
+    last = std::max(reader, absorb_readers(lowering, *plan.second));
+    return absorb_slopes(lowering, *plan.second, last);
 }
 
 void emit(Lowering& lowering, const Plan& plan) {
@@ -201,6 +221,7 @@ void lower_fp32(Lowering& lowering, const tosa::Operator& op) {
     }
     absorb_padding(lowering, plan.first);
     std::uint32_t last = absorb_readers(lowering, plan.first);
+    last = absorb_slopes(lowering, plan.first, last);
     last = absorb_pointwise(lowering, plan, last);
     if (last == lowering.position()) {
         emit(lowering, plan);
@@ -245,6 +266,17 @@ void lower(Lowering& lowering, const tosa::Operator& op) {
 bool has_known_weights(const Lowering& lowering, const tosa::Operator& op) {
     return lowering.is_known(op.inputs[1]) && lowering.is_known(op.inputs[2]) &&
            is_known_zero(lowering, op.inputs[3]) && is_known_zero(lowering, op.inputs[4]);
+}
+
+std::vector<float> slopes_of(const Lowering& lowering, const Convolution& convolution) {
+    if (!convolution.slopes) {
+        return {};
+    }
+    const auto slopes = lowering.known<float>(*convolution.slopes);
+    if (slopes.size() == 1) {
+        return std::vector<float>(static_cast<std::size_t>(convolution.output_channels), slopes[0]);
+    }
+    return {slopes.begin(), slopes.end()};
 }
 
 std::vector<float> bias_of(const Lowering& lowering, const Convolution& convolution) {

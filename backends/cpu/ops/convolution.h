@@ -37,6 +37,9 @@ struct Convolution {
     ValueId bias = 0;
     std::optional<Residual> residual;
     std::optional<Clamp> clamp;
+    // A known tensor, one for each output channel or one for all: what negative numbers are
+    // multiplied by, instead of being clamped. None where `is_multiplied`.
+    std::optional<ValueId> slopes;
 
     // One tap, at every pixel.
     [[nodiscard]] bool is_pointwise() const {
@@ -64,8 +67,10 @@ struct Convolution {
 // effect, so that a step of its own packs them.
 [[nodiscard]] bool has_known_weights(const Lowering& lowering, const tosa::Operator& op);
 
-// One bias for each output channel.
+// One bias for each output channel; one slope, if there are any.
 [[nodiscard]] std::vector<float> bias_of(const Lowering& lowering, const Convolution& convolution);
+[[nodiscard]] std::vector<float> slopes_of(const Lowering& lowering,
+                                           const Convolution& convolution);
 
 }  // namespace ops
 

@@ -47,6 +47,7 @@ template <class D>
 HWY_INLINE Column<D> column(const DenseShape& shape, const DensePixels& at, std::int64_t channel) {
     return Column<D>{
         shape.clamp,
+        at.slopes == nullptr ? nullptr : at.slopes + channel,
         {.data = at.output, .channels = shape.output_channels, .channel = channel},
         {.data = at.residual, .channels = shape.residual_channels, .channel = channel}};
 }
@@ -249,18 +250,26 @@ class Cut {
     std::size_t panels_;
 };
 
-std::size_t packed_size(const DenseShape& shape) {
-    return Cut{shape}.channels() * (static_cast<std::size_t>(shape.window_length()) + 1);
+// What stands before the weights: biases, and slopes if there are any.
+std::size_t arrays(const DenseShape& shape) {
+    return shape.has_slopes ? 2 : 1;
 }
 
-// The bias, then panel after panel: for each float of the window, the weights of all its channels.
+std::size_t packed_size(const DenseShape& shape) {
+    return Cut{shape}.channels() *
+           (static_cast<std::size_t>(shape.window_length()) + arrays(shape));
+}
+
+// The bias, the slopes, then panel after panel: for each float of the window, the weights of all
+// its channels.
 void pack(const DenseShape& shape, std::span<const float> weights, std::span<const float> bias,
-          float* packed) {
+          std::span<const float> slopes, float* packed) {
     const Cut cut{shape};
     const auto length = static_cast<std::size_t>(shape.window_length());
     const auto channels = static_cast<std::size_t>(shape.output_channels);
     std::ranges::copy(bias, packed);
-    packed += cut.channels();
+    std::ranges::copy(slopes, packed + cut.channels());
+    packed += arrays(shape) * cut.channels();
     std::size_t channel = 0;
     for (std::size_t panel = 0; panel < cut.panels(); ++panel) {
         const std::size_t width = cut.units_of(panel) * unit;
@@ -278,10 +287,11 @@ std::int64_t tile(const DenseShape& shape) {
     return static_cast<std::int64_t>(tile_pixels(Cut{shape}.units_of(0)));
 }
 
-void compute(const DenseShape& shape, const float* packed, const DensePixels& pixels) {
+void compute(const DenseShape& shape, const float* packed, DensePixels pixels) {
     const Cut cut{shape};
     const float* bias = packed;
-    const float* weights = packed + cut.channels();
+    const float* weights = packed + (arrays(shape) * cut.channels());
+    pixels.slopes = shape.has_slopes ? packed + cut.channels() : nullptr;
     std::int64_t channel = 0;
     for (std::size_t panel = 0; panel < cut.panels(); ++panel) {
         const std::size_t units = cut.units_of(panel);
@@ -313,8 +323,8 @@ std::size_t packed_dense_size(const DenseShape& shape) {
 }
 
 void pack_dense(const DenseShape& shape, std::span<const float> weights,
-                std::span<const float> bias, float* packed) {
-    HWY_DYNAMIC_DISPATCH(pack)(shape, weights, bias, packed);
+                std::span<const float> bias, std::span<const float> slopes, float* packed) {
+    HWY_DYNAMIC_DISPATCH(pack)(shape, weights, bias, slopes, packed);
 }
 
 std::int64_t dense_tile(const DenseShape& shape) {

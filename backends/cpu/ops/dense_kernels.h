@@ -21,6 +21,8 @@ struct DenseShape {
     // Channels of the image that is added; zero for none.
     std::int64_t residual_channels = 0;
     Clamp clamp;
+    // Whether negative sums are multiplied by a slope of their channel's instead of being clamped.
+    bool has_slopes = false;
 
     [[nodiscard]] std::int64_t window_length() const { return runs * run_length; }
 };
@@ -36,15 +38,16 @@ struct DensePixels {
     float* output = nullptr;
     const float* residual = nullptr;
     std::int64_t count = 0;
+    const float* slopes = nullptr;  // compute_dense() sets it
 };
 
-// How many floats pack_dense() writes for weights and bias.
+// How many floats pack_dense() writes for weights, bias and slopes.
 [[nodiscard]] std::size_t packed_dense_size(const DenseShape& shape);
 
-// Packs `weights` (an output channel's window after the other's) and `bias` (one for each output
-// channel) into zeroed floats.
+// Packs `weights` (an output channel's window after the other's), `bias` and `slopes` (one for each
+// output channel; no slopes if there are none) into zeroed floats.
 void pack_dense(const DenseShape& shape, std::span<const float> weights,
-                std::span<const float> bias, float* packed);
+                std::span<const float> bias, std::span<const float> slopes, float* packed);
 
 // How many pixels at a time suit the processor best.
 [[nodiscard]] std::int64_t dense_tile(const DenseShape& shape);

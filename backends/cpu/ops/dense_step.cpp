@@ -247,7 +247,8 @@ DenseShape dense_shape_of(const Convolution& convolution) {
             .runs = convolution.window.y.kernel * x.kernel / taps_per_run,
             .run_length = taps_per_run * convolution.window.channels,
             .residual_channels = convolution.residual ? convolution.residual->channels : 0,
-            .clamp = convolution.clamp.value_or(Clamp{})};
+            .clamp = convolution.clamp.value_or(Clamp{}),
+            .has_slopes = convolution.slopes.has_value()};
 }
 
 Block pack_dense(const Lowering& lowering, const Convolution& convolution) {
@@ -255,7 +256,8 @@ Block pack_dense(const Lowering& lowering, const Convolution& convolution) {
     Block packed{lowering.memory(), packed_dense_size(shape) * sizeof(float)};
     std::vector<float> storage;
     pack_dense(shape, known_floats(lowering, convolution.weights, storage),
-               bias_of(lowering, convolution), reinterpret_cast<float*>(packed.data()));
+               bias_of(lowering, convolution), slopes_of(lowering, convolution),
+               reinterpret_cast<float*>(packed.data()));
     return packed;
 }
 

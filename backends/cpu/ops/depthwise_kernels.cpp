@@ -39,6 +39,11 @@ std::int64_t padded(std::int64_t channels) {
     return (channels + full_lanes - 1) / full_lanes * full_lanes;
 }
 
+// What stands before the weights: biases, and slopes if there are any.
+std::int64_t arrays(const DepthwiseShape& shape) {
+    return shape.has_slopes ? 2 : 1;
+}
+
 // A vector of channels of one row: where its first tap inside the image is in the input, in floats
 // for column 0, and its weights; and how far it is from there to the next.
 struct Place {
@@ -47,6 +52,7 @@ struct Place {
     std::int64_t channel;
     std::int64_t lanes;
     const float* bias;
+    const float* slopes;  // or null
     const float* weights;
     const float* input;
     std::int64_t taps;
@@ -69,7 +75,8 @@ Place place_of(const DepthwiseShape& shape, const float* packed, const Depthwise
             .channel = 0,
             .lanes = full_lanes,
             .bias = packed,
-            .weights = packed + ((1 + (taps.first * x.kernel)) * channels),
+            .slopes = shape.has_slopes ? packed + channels : nullptr,
+            .weights = packed + ((arrays(shape) + (taps.first * x.kernel)) * channels),
             .input = row.image + (first_row * row_floats),
             .taps = taps.end - taps.first,
             .tap_step = y.dilation * row_floats,
@@ -115,7 +122,9 @@ class Tile {
         }
         const Channels<float> output{row.output + (x_ * place_.channels), place_.channels,
                                      place_.channel};
-        Column<D>{shape.clamp, output, residual}.store(Sum{*this}, Pixels{});
+        const float* const slopes =
+            place_.slopes == nullptr ? nullptr : place_.slopes + place_.channel;
+        Column<D>{shape.clamp, slopes, output, residual}.store(Sum{*this}, Pixels{});
     }
 
   private:
@@ -253,18 +262,21 @@ void compute_row(const Place& place) {
 
 std::size_t packed_size(const DepthwiseShape& shape) {
     const std::int64_t taps = shape.window.y.kernel * shape.window.x.kernel;
-    return static_cast<std::size_t>((taps + 1) * padded(shape.window.channels));
+    return static_cast<std::size_t>((taps + arrays(shape)) * padded(shape.window.channels));
 }
 
-// The bias, then for each tap the weights of all channels, each filled up to whole vectors.
+// The bias, the slopes, then for each tap the weights of all channels, each filled up to whole
+// vectors.
 void pack(const DepthwiseShape& shape, std::span<const float> weights, std::span<const float> bias,
-          float* packed) {
+          std::span<const float> slopes, float* packed) {
     const auto channels = static_cast<std::size_t>(shape.window.channels);
+    const std::int64_t step = padded(shape.window.channels);
     std::ranges::copy(bias, packed);
-    while (!weights.empty()) {
-        packed += padded(shape.window.channels);
+    std::ranges::copy(slopes, packed + step);
+    packed += arrays(shape) * step;
+    for (; !weights.empty(); weights = weights.subspan(channels)) {
         std::ranges::copy(weights.first(channels), packed);
-        weights = weights.subspan(channels);
+        packed += step;
     }
 }
 
@@ -306,8 +318,8 @@ std::size_t packed_depthwise_size(const DepthwiseShape& shape) {
 }
 
 void pack_depthwise(const DepthwiseShape& shape, std::span<const float> weights,
-                    std::span<const float> bias, float* packed) {
-    HWY_DYNAMIC_DISPATCH(pack)(shape, weights, bias, packed);
+                    std::span<const float> bias, std::span<const float> slopes, float* packed) {
+    HWY_DYNAMIC_DISPATCH(pack)(shape, weights, bias, slopes, packed);
 }
 
 void compute_depthwise(const DepthwiseShape& shape, const float* packed, const DepthwiseRow& row) {

@@ -16,6 +16,8 @@ struct DepthwiseShape {
     // Channels of the image that is added; zero for none.
     std::int64_t residual_channels = 0;
     Clamp clamp;
+    // Whether negative sums are multiplied by a slope of their channel's instead of being clamped.
+    bool has_slopes = false;
 };
 
 // One row of output pixels, number `y` of its image.
@@ -26,13 +28,13 @@ struct DepthwiseRow {
     const float* residual = nullptr;
 };
 
-// How many floats pack_depthwise() writes for weights and bias.
+// How many floats pack_depthwise() writes for weights, bias and slopes.
 [[nodiscard]] std::size_t packed_depthwise_size(const DepthwiseShape& shape);
 
-// Packs `weights` (for each tap, one for each channel) and `bias` (one for each channel) into
-// zeroed floats.
+// Packs `weights` (for each tap, one for each channel), `bias` and `slopes` (one for each channel;
+// no slopes if there are none) into zeroed floats.
 void pack_depthwise(const DepthwiseShape& shape, std::span<const float> weights,
-                    std::span<const float> bias, float* packed);
+                    std::span<const float> bias, std::span<const float> slopes, float* packed);
 
 // Computes one row with what pack_depthwise() packed.
 void compute_depthwise(const DepthwiseShape& shape, const float* packed, const DepthwiseRow& row);

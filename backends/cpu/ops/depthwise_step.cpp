@@ -141,7 +141,8 @@ std::uint32_t parts_of(const Lowering& lowering, const Convolution& convolution)
 DepthwiseShape depthwise_shape_of(const Convolution& convolution) {
     return {.window = convolution.window,
             .residual_channels = convolution.residual ? convolution.residual->channels : 0,
-            .clamp = convolution.clamp.value_or(Clamp{})};
+            .clamp = convolution.clamp.value_or(Clamp{}),
+            .has_slopes = convolution.slopes.has_value()};
 }
 
 Block pack_depthwise(const Lowering& lowering, const Convolution& convolution) {
@@ -149,7 +150,8 @@ Block pack_depthwise(const Lowering& lowering, const Convolution& convolution) {
     Block packed{lowering.memory(), packed_depthwise_size(shape) * sizeof(float)};
     std::vector<float> storage;
     pack_depthwise(shape, known_floats(lowering, convolution.weights, storage),
-                   bias_of(lowering, convolution), reinterpret_cast<float*>(packed.data()));
+                   bias_of(lowering, convolution), slopes_of(lowering, convolution),
+                   reinterpret_cast<float*>(packed.data()));
     return packed;
 }
 

@@ -134,13 +134,16 @@ struct Channels {
 };
 
 // How the sums of one vector of channels end, for the pixels of a tile: an image of perhaps fewer
-// channels is added, then they are clamped and stored.
+// channels is added, then they are clamped, or where they are negative get a slope, and stored.
 template <class D>
 class Column {
   public:
-    HWY_INLINE Column(const Clamp& clamp, const Channels<float>& output,
+    // `slopes` are a whole vector's, or null.
+    HWY_INLINE Column(const Clamp& clamp, const float* slopes, const Channels<float>& output,
                       const Channels<const float>& residual)
         : bounds_(clamp),
+          has_slopes_(slopes != nullptr),
+          slope_(slopes == nullptr ? hn::Zero(D{}) : hn::LoadU(D{}, slopes)),
           output_(output.data + output.channel),
           output_step_(output.channels),
           lanes_(std::min(all_lanes, output.channels - output.channel)),
@@ -169,15 +172,22 @@ class Column {
   private:
     static constexpr auto all_lanes = static_cast<std::int64_t>(hn::MaxLanes(D{}));
 
+    HWY_INLINE hn::Vec<D> ended(hn::Vec<D> value) const {
+        if (has_slopes_) {
+            return hn::IfThenElse(hn::Ge(value, hn::Zero(D{})), value, hn::Mul(value, slope_));
+        }
+        return bounds_.apply(value);
+    }
+
     template <bool has_residual, std::size_t p, class Sum>
     HWY_INLINE void store_full(const Sum& sum) const {
         constexpr auto pixel = static_cast<std::int64_t>(p);
         float* const output = output_ + (pixel * output_step_);
         if constexpr (has_residual) {
             const auto residual = hn::LoadU(D{}, residual_ + (pixel * residual_step_));
-            hn::StoreU(bounds_.apply(hn::Add(sum.template at<p>(), residual)), D{}, output);
+            hn::StoreU(ended(hn::Add(sum.template at<p>(), residual)), D{}, output);
         } else {
-            hn::StoreU(bounds_.apply(sum.template at<p>()), D{}, output);
+            hn::StoreU(ended(sum.template at<p>()), D{}, output);
         }
     }
 
@@ -189,10 +199,12 @@ class Column {
         if (residual_lanes_ > 0) {
             value = hn::Add(value, residual_lanes.load(residual_ + (pixel * residual_step_)));
         }
-        lanes.store(bounds_.apply(value), output_ + (pixel * output_step_));
+        lanes.store(ended(value), output_ + (pixel * output_step_));
     }
 
     Bounds<D> bounds_;
+    bool has_slopes_;
+    hn::Vec<D> slope_;
     float* output_;
     std::int64_t output_step_;
     std::int64_t lanes_;
