@@ -48,12 +48,9 @@ std::vector<CapabilityDescriptor> capabilities() {
     for (const OperatorSupport& support : supported_operators()) {
         const tosa::OperatorRow& row = *tosa::row_of(support.op);
         for (const tosa::Signature& signature : row.signatures) {
-            if (takes(row, signature)) {
-                add_signature(descriptor, row, signature);
-            }
+            add_signature(descriptor, row, signature);
         }
-        // Rows without an objection take operands that arrive at run time.
-        if (row.constant_inputs != 0 && support.objection == nullptr) {
+        if (row.constant_inputs != 0) {
             descriptor.target.extensions =
                 descriptor.target.extensions | tosa::ExtensionBit::dynamic;
         }
@@ -66,10 +63,7 @@ std::vector<CapabilityDescriptor> capabilities() {
             descriptor.limits.regions_max = std::numeric_limits<std::uint32_t>::max();
             descriptor.limits.blocks_max = std::numeric_limits<std::uint32_t>::max();
         }
-        descriptor.operators.push_back({.op = support.op,
-                                        .constraints = {},
-                                        .types = support.types,
-                                        .objection = support.objection});
+        descriptor.operators.push_back({.op = support.op});
     }
     descriptor.limits.runtime_conditions = lowering::RuntimeConditionSupport::all;
     std::vector<CapabilityDescriptor> descriptors;

@@ -63,7 +63,7 @@ std::string_view title_of(DType type) {
 }
 
 bool is_taken(const Cell& cell) {
-    return backends::cpu::takes(cell.row, cell.signature);
+    return backends::cpu::support_of(cell.row.op) != nullptr;
 }
 
 std::uint64_t passed(const Evidence& evidence, const Cell& cell) {

@@ -285,11 +285,27 @@ Inferred rfft2d(const Call& call) {
     return shape_of({dim(input, 0), dim(input, 1), (dim(input, 2) / 2) + 1});
 }
 
+// Interpolated integers are not divided by the scale, so they do not fit their own type.
+Checked<void> check_resized_type(const Call& call) {
+    const DType from = call.input(0).dtype;
+    const DType to = call.op.outputs.empty() ? DType::unknown : call.output(0).dtype;
+    const bool is_integer = from == DType::int8 || from == DType::int16;
+    const bool is_bilinear = call.op.as<ResizeAttribute>().mode == ResizeMode::bilinear;
+    if (!is_integer || to == DType::unknown || is_bilinear == (to != from)) {
+        return {};
+    }
+    return is_bilinear ? refuse(Status::invalid_argument, "its output (", name_of(to),
+                                ") must be of a wider type, for it interpolates")
+                       : refuse(Status::invalid_argument, "its output (", name_of(to),
+                                ") must be of its input's type, for it picks the nearest element");
+}
+
 // Operands are scale (y numerator, y denominator, x numerator, x denominator), offset (y, x) and
 // border (y, x).
 Inferred resize(const Call& call) {
     const Tensor& input = call.input(0);
     VIRTACCEL_TRY(of_rank("input", input, 4));
+    VIRTACCEL_TRY(check_resized_type(call));
     VIRTACCEL_TRY_ASSIGN(const auto scale, values_of("scale", call.input(1), 4));
     VIRTACCEL_TRY_ASSIGN(const auto offset, values_of("offset", call.input(2), 2));
     VIRTACCEL_TRY_ASSIGN(const auto border, values_of("border", call.input(3), 2));

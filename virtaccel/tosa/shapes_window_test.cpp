@@ -203,6 +203,17 @@ TEST(ShapeOfResize, follows_its_fractions) {
               "its scale (512) must be at most 256 at the target's level.");
 }
 
+TEST(ShapeOfResize, goes_with_the_type_of_its_output) {
+    const auto resize = [](ResizeMode mode, DType from, DType to) {
+        return infer(Op::resize,
+                     {Operand::of({1, 1, 2, 1}, from), Operand::list({1, 1, 4, 2}),
+                      Operand::list({0, -1}), Operand::list({0, 1})},
+                     ResizeAttribute{.mode = mode}, to);
+    };
+    EXPECT_EQ(resize(ResizeMode::bilinear, DType::int8, DType::int32), "1x1x4x1:INT32");
+    EXPECT_EQ(resize(ResizeMode::nearest, DType::int16, DType::int16), "1x1x4x1:INT16");
+}
+
 TEST(ShapeOfSpectra, are_powers_of_two) {
     const Attribute attribute = FftAttribute{};
     EXPECT_EQ(infer(Op::rfft2d, {Operand::of({1, 4, 8})}, attribute, DType::fp32), "1x4x5:FP32");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -73,6 +74,29 @@ TEST(Validate, asks_for_the_extension_of_the_types) {
         << verdict;
     target.extensions = ExtensionBit::bf16;
     EXPECT_EQ(validate_verdict(builder.file(), target).status, Status::ok);
+}
+
+TEST(Validate, refuses_a_resize_whose_mode_and_type_disagree) {
+    for (const bool is_wide : {false, true}) {
+        Builder builder;
+        const Value x = builder.input("x", DType::int8, {1, 1, 2, 1});
+        const Value parameters[] = {x, builder.shape({1, 1, 4, 2}), builder.shape({0, -1}),
+                                    builder.shape({0, 1})};
+        builder.output(
+            builder.op(
+                Op::resize, parameters,
+                ResizeAttribute{.mode = is_wide ? ResizeMode::bilinear : ResizeMode::nearest},
+                {.dtype = is_wide ? DType::int32 : DType::int8, .shape = {}}),
+            "y");
+        FileModel model = builder.file();
+        EXPECT_EQ(validate_verdict(model, generous()).status, Status::ok);
+        std::get<ResizeAttribute>(main_of(model).operators.back().attribute).mode =
+            is_wide ? ResizeMode::nearest : ResizeMode::bilinear;
+        const auto verdict = validate_verdict(model, generous());
+        EXPECT_TRUE(verdict.says(Status::invalid_argument, is_wide ? "must be of its input's type"
+                                                                   : "must be of a wider type"))
+            << verdict;
+    }
 }
 
 TEST(Validate, refuses_types_that_tosa_does_not_allow) {
