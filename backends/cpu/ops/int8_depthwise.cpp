@@ -145,7 +145,7 @@ void emit_int8_depthwise(Lowering& lowering, const Int8Convolution& plan) {
     }
     const std::vector<float> no_bias(static_cast<std::size_t>(shape.window.channels));
     Block packed{lowering.memory(), packed_depthwise_size(shape) * sizeof(float)};
-    pack_depthwise(shape, weights, no_bias, reinterpret_cast<float*>(packed.data()));
+    pack_depthwise(shape, weights, no_bias, {}, reinterpret_cast<float*>(packed.data()));
     auto step = std::make_unique<Int8Depthwise>(
         plan, std::move(packed), known_int32_bias(lowering, convolution),
         lowering.parts_for(convolution.rows(), convolution.operations()));

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/testing/encoded.h"
+#include "backends/cpu/testing/typed.h"
 #include "backends/cpu/testing/model_run.h"
 #include "backends/cpu/testing/plain.h"
 #include "virtaccel/tosa/attributes.h"
@@ -44,7 +44,7 @@ Floats reduced(Op op, DType dtype, const Floats& rows, NanMode mode = NanMode::p
                    AxisAttribute{.axis = 1, .nan_mode = says_mode ? mode : NanMode::unknown}),
         "y");
     const auto bytes = ModelRun{builder}.input(encoded(dtype, rows)).output<std::byte>();
-    return decoded(op == Op::argmax ? DType::int32 : dtype, bytes);
+    return decoded<float>(op == Op::argmax ? DType::int32 : dtype, bytes);
 }
 
 TEST(Reduction, takes_every_type_it_is_there_for) {

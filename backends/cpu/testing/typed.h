@@ -1,6 +1,7 @@
 #pragma once
-// Tensors of any element type, written and read as whole numbers. The one thing to know: numbers
-// that every type has (a few bits, no rounding) let one test compare all types exactly.
+// Tensors of any element type, written and read as numbers of one type. The one thing to know:
+// whole numbers that every type has (a few bits, no rounding) let one test compare all types
+// exactly.
 
 #include <algorithm>
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include <cstring>
 #include <span>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "backends/cpu/ops/elements.h"
 #include "backends/cpu/testing/plain.h"
@@ -21,16 +24,18 @@ using Whole = std::vector<std::int64_t>;
 template <class Visit>
 void visit_type(tosa::DType dtype, const Visit& visit) {
     using enum tosa::DType;
-    EXPECT_TRUE((ops::visit_element<int8, int16, int32, int48, fp16, fp32, bf16, fp8e4m3, fp8e5m2>(
-        dtype, visit)));
+    EXPECT_TRUE((ops::visit_element<boolean, int8, int16, int32, int48, shape, fp16, fp32, bf16,
+                                    fp8e4m3, fp8e5m2>(dtype, visit)));
 }
 
 // As a tensor has them; INT4 two to a byte.
-[[nodiscard]] inline std::vector<std::byte> encoded(tosa::DType dtype, const Whole& numbers) {
+template <class Number>
+[[nodiscard]] std::vector<std::byte> encoded(tosa::DType dtype,
+                                             const std::vector<Number>& numbers) {
     std::vector<std::byte> bytes(tosa::byte_count(dtype, numbers.size()).value_or(0));
     if (dtype == tosa::DType::int4) {
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-            const auto half = static_cast<std::uint8_t>(numbers[i] & 0xf);
+            const auto half = static_cast<std::uint8_t>(static_cast<std::int64_t>(numbers[i]) & 0xf);
             bytes[i / 2] |= static_cast<std::byte>(half << (i % 2 == 0 ? 0U : 4U));
         }
         return bytes;
@@ -44,13 +49,14 @@ void visit_type(tosa::DType dtype, const Visit& visit) {
     return bytes;
 }
 
-[[nodiscard]] inline Whole decoded(tosa::DType dtype, std::span<const std::byte> bytes) {
-    Whole numbers;
+template <class Number = std::int64_t>
+[[nodiscard]] std::vector<Number> decoded(tosa::DType dtype, std::span<const std::byte> bytes) {
+    std::vector<Number> numbers;
     visit_type(dtype, [&]<class T>(ops::ElementType<T> /*type*/) {
         for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
-            T element;
+            T element{};
             std::memcpy(&element, bytes.data() + i, sizeof(T));
-            numbers.push_back(static_cast<std::int64_t>(ops::widened(element)));
+            numbers.push_back(static_cast<Number>(ops::widened(element)));
         }
     });
     return numbers;
