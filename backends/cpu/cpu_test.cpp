@@ -364,8 +364,8 @@ TEST(CpuBackend, names_every_operator_that_it_does_not_have) {
     EXPECT_EQ(run.status(), Status::unsupported);
     ASSERT_EQ(run.refusals().size(), 2U);
     EXPECT_EQ(run.refusals()[0],
-              "The operator 0 (CUSTOM) is not among the CPU backend's operators "
-              "yet: choose another backend.");
+              "The operator 0 (CUSTOM) is not among the CPU backend's operators: choose another "
+              "backend.");
     EXPECT_NE(run.refusals()[1].find("The operator 2 (CUSTOM)"), std::string::npos)
         << run.refusals()[1];
 }

@@ -29,7 +29,7 @@ void visit_type(tosa::DType dtype, const Visit& visit) {
 }
 
 // As a tensor has them; INT4 two to a byte.
-template <class Number>
+template <class Number = std::int64_t>
 [[nodiscard]] std::vector<std::byte> encoded(tosa::DType dtype,
                                              const std::vector<Number>& numbers) {
     std::vector<std::byte> bytes(tosa::byte_count(dtype, numbers.size()).value_or(0));

@@ -117,8 +117,13 @@ Checked<Setting> set_up(Stage& stage) {
     if (info.programs_per_context_max < 3) {
         return skipped("A context has no three programs.");
     }
-    if (stage.sample().artifact.size() < 3) {
+    const std::size_t bytes = stage.sample().artifact.size();
+    if (bytes < 3) {
         return skipped("The subject's artifact has no three bytes.");
+    }
+    if (parts::part_head_bytes + bytes > info.artifact_bytes_max) {
+        return skipped("The device takes no artifact of (", parts::part_head_bytes + bytes,
+                       ") bytes, which a part that has all of the subject's has.");
     }
     VIRTACCEL_TRY_ASSIGN(const ContextId context, caller.create_context());
     const Reply reply = load(caller, {.context = context,
