@@ -82,12 +82,11 @@ TEST(Validate, refuses_a_resize_whose_mode_and_type_disagree) {
         const Value x = builder.input("x", DType::int8, {1, 1, 2, 1});
         const Value parameters[] = {x, builder.shape({1, 1, 4, 2}), builder.shape({0, -1}),
                                     builder.shape({0, 1})};
-        builder.output(
-            builder.op(
-                Op::resize, parameters,
-                ResizeAttribute{.mode = is_wide ? ResizeMode::bilinear : ResizeMode::nearest},
-                {.dtype = is_wide ? DType::int32 : DType::int8, .shape = {}}),
-            "y");
+        builder.output(builder.op(Op::resize, parameters,
+                                  ResizeAttribute{.mode = is_wide ? ResizeMode::bilinear
+                                                                  : ResizeMode::nearest},
+                                  {.dtype = is_wide ? DType::int32 : DType::int8, .shape = {}}),
+                       "y");
         FileModel model = builder.file();
         EXPECT_EQ(validate_verdict(model, generous()).status, Status::ok);
         std::get<ResizeAttribute>(main_of(model).operators.back().attribute).mode =

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/testing/typed.h"
 #include "backends/cpu/testing/model_run.h"
 #include "backends/cpu/testing/plain.h"
+#include "backends/cpu/testing/typed.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/types.h"

@@ -35,7 +35,8 @@ template <class Number = std::int64_t>
     std::vector<std::byte> bytes(tosa::byte_count(dtype, numbers.size()).value_or(0));
     if (dtype == tosa::DType::int4) {
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-            const auto half = static_cast<std::uint8_t>(static_cast<std::int64_t>(numbers[i]) & 0xf);
+            const auto half =
+                static_cast<std::uint8_t>(static_cast<std::int64_t>(numbers[i]) & 0xf);
             bytes[i / 2] |= static_cast<std::byte>(half << (i % 2 == 0 ? 0U : 4U));
         }
         return bytes;
