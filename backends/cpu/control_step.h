@@ -8,8 +8,8 @@
 
 namespace virtaccel::backends::cpu {
 
-// Goes on elsewhere.
-class Jump final : public Step {
+// Goes on elsewhere, where it was told last.
+class Jump : public Step {
   public:
     void go_to(std::uint32_t target) { target_ = target; }
 
@@ -44,20 +44,7 @@ class Branch final : public Step {
 
 // The end of steps that are run from several places: goes on where they were called from. One place
 // to remember is enough, because blocks do not recur.
-class Return final : public Step {
-  public:
-    void come_back_to(std::uint32_t target) { target_ = target; }
-
-    bool run(const Frame& /*frame*/, std::uint32_t /*part*/) noexcept override { return true; }
-
-    [[nodiscard]] std::uint32_t next(const Frame& /*frame*/,
-                                     std::uint32_t /*position*/) noexcept override {
-        return target_;
-    }
-
-  private:
-    std::uint32_t target_ = 0;
-};
+class Return final : public Jump {};
 
 // Runs the steps from `entry` to `end`, and what is behind them next.
 class Call final : public Step {
@@ -67,7 +54,7 @@ class Call final : public Step {
     void come_back_to(std::uint32_t target) { target_ = target; }
 
     bool run(const Frame& /*frame*/, std::uint32_t /*part*/) noexcept override {
-        end_.come_back_to(target_);
+        end_.go_to(target_);
         return true;
     }
 

@@ -229,11 +229,11 @@ TEST(Executor, goes_where_a_step_points) {
     auto& call = add_step<Return>(program);  // any step that names the next one
     auto& skipped = add_step<Counter>(program, 1U);
     auto& counter = add_step<Counter>(program, 1U);
-    call.come_back_to(2);
+    call.go_to(2);
     EXPECT_EQ(Submitter::wait(submitter.submit(program)), complete);
     EXPECT_EQ(skipped.counts[0].load(), 0U);
     EXPECT_EQ(counter.counts[0].load(), 1U);
-    call.come_back_to(3);
+    call.go_to(3);
     EXPECT_EQ(Submitter::wait(submitter.submit(program)), complete);
     EXPECT_EQ(counter.counts[0].load(), 1U);
 }

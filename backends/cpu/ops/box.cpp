@@ -102,8 +102,18 @@ std::int64_t element_bytes(const tosa::Tensor& tensor) {
     return tosa::bits_of(tensor.dtype).value_or(8) / 8;
 }
 
-std::array<std::int64_t, tosa::rank_max> steps_of(const tosa::Tensor& tensor) {
-    std::array<std::int64_t, tosa::rank_max> steps{};
+Box box_of(const tosa::Tensor& part, const ByteSteps& source_steps, const ByteSteps& target_steps) {
+    Box box{.element_bytes = element_bytes(part)};
+    for (std::size_t i = 0; i < part.rank(); ++i) {
+        box.add_axis(
+            {.size = dim(part, i), .source_step = source_steps[i], .target_step = target_steps[i]});
+    }
+    box.make_dense();
+    return box;
+}
+
+ByteSteps steps_of(const tosa::Tensor& tensor) {
+    ByteSteps steps{};
     std::int64_t step = element_bytes(tensor);
     for (std::size_t axis = tensor.rank(); axis-- > 0;) {
         steps[axis] = step;

@@ -42,8 +42,14 @@ void copy_box(const Box& box, const std::byte* source, std::byte* target) noexce
 // The bytes of one element, of a type that takes whole bytes.
 [[nodiscard]] std::int64_t element_bytes(const tosa::Tensor& tensor);
 
+using ByteSteps = std::array<std::int64_t, tosa::rank_max>;
+
 // How many bytes lie between neighbours along each axis of a dense tensor.
-[[nodiscard]] std::array<std::int64_t, tosa::rank_max> steps_of(const tosa::Tensor& tensor);
+[[nodiscard]] ByteSteps steps_of(const tosa::Tensor& tensor);
+
+// All elements of `part`, dense where it can be, with such steps on both sides.
+[[nodiscard]] Box box_of(const tosa::Tensor& part, const ByteSteps& source_steps,
+                         const ByteSteps& target_steps);
 
 [[nodiscard]] inline std::int64_t dim(const tosa::Tensor& tensor, std::size_t axis) {
     return tensor.shape[axis];

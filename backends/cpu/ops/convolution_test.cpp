@@ -30,6 +30,7 @@ using testing::ModelOptions;
 using testing::ModelRun;
 using testing::Numbers;
 using testing::on_each_instruction_set;
+using testing::windows;
 using tosa::DType;
 using tosa::Op;
 using tosa::Value;
@@ -103,24 +104,6 @@ void check_depthwise(const Image& input, const Filter& filter, std::uint32_t thr
         "y");
     ModelRun run{builder, ModelOptions{.threads = threads}};
     expect_near(run.input(input.pixels).output<float>(), plain_depthwise(input, filter).pixels);
-}
-
-// Every kind of window along one axis of `size` that TOSA takes.
-std::vector<Axis> windows(std::int32_t size) {
-    constexpr std::int32_t kernels[] = {1, 2, 3, 5};
-    std::vector<Axis> found;
-    for (std::int32_t i = 0; i < 4 * 3 * 2 * 3; ++i) {
-        const std::int32_t before = i % 3;
-        const Axis axis{.kernel = kernels[i / 18],
-                        .stride = 1 + (i / 6 % 3),
-                        .dilation = 1 + (i / 3 % 2),
-                        .before = before,
-                        .after = (before + 1) % 3};
-        if (axis.fits(size)) {
-            found.push_back(axis);
-        }
-    }
-    return found;
 }
 
 TEST(Conv2d, of_one_tap_is_right_for_every_number_of_channels) {

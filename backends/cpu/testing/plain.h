@@ -86,6 +86,24 @@ struct Axis {
     }
 };
 
+// Every kind of window along one axis of `size` that TOSA takes.
+[[nodiscard]] inline std::vector<Axis> windows(std::int32_t size) {
+    constexpr std::int32_t kernels[] = {1, 2, 3, 5};
+    std::vector<Axis> found;
+    for (std::int32_t i = 0; i < 4 * 3 * 2 * 3; ++i) {
+        const std::int32_t before = i % 3;
+        const Axis axis{.kernel = kernels[i / 18],
+                        .stride = 1 + (i / 6 % 3),
+                        .dilation = 1 + (i / 3 % 2),
+                        .before = before,
+                        .after = (before + 1) % 3};
+        if (axis.fits(size)) {
+            found.push_back(axis);
+        }
+    }
+    return found;
+}
+
 struct Filter {
     Axis y;
     Axis x;
