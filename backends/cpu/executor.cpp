@@ -281,7 +281,7 @@ bool Executor::share(Step& step, const Frame& frame) {
     has_failed_.store(false, std::memory_order_relaxed);
     const std::uint64_t generation = (ticket_.load(std::memory_order_relaxed) >> 32U) + 1;
     ticket_.store((generation << 32U) | (parts << 16U), std::memory_order_release);
-    while (run_part()) {
+    while (run_part(End::front)) {
     }
     while (parts_done_.load(std::memory_order_acquire) != parts) {
         relax();
@@ -290,15 +290,21 @@ bool Executor::share(Step& step, const Frame& frame) {
 }
 
 // Claims one part of the shared step and runs it; false if there is none left.
-bool Executor::run_part() {
+bool Executor::run_part(End end) {
     std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
+    std::uint64_t part = 0;
+    std::uint64_t rest = 0;
     do {
-        if ((ticket & part_mask) >= ((ticket >> 16U) & part_mask)) {
+        const std::uint64_t first = ticket & part_mask;
+        const std::uint64_t behind = (ticket >> 16U) & part_mask;
+        if (first >= behind) {
             return false;
         }
-    } while (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
+        part = end == End::front ? first : behind - 1;
+        rest = end == End::front ? ticket + 1 : ticket - (std::uint64_t{1} << 16U);
+    } while (!ticket_.compare_exchange_weak(ticket, rest, std::memory_order_acq_rel,
                                             std::memory_order_acquire));
-    if (!step_->run(frame_, static_cast<std::uint32_t>(ticket & part_mask))) {
+    if (!step_->run(frame_, static_cast<std::uint32_t>(part))) {
         has_failed_.store(true, std::memory_order_relaxed);
     }
     parts_done_.fetch_add(1, std::memory_order_release);
@@ -308,8 +314,9 @@ bool Executor::run_part() {
 void Executor::help() {
     use_one_thread();
     while (!is_stopping_.load(std::memory_order_acquire)) {
-        const bool found = spin(
-            spin_ns, [this] { return run_part() || is_stopping_.load(std::memory_order_relaxed); });
+        const bool found = spin(spin_ns, [this] {
+            return run_part(End::back) || is_stopping_.load(std::memory_order_relaxed);
+        });
         if (found || is_sharing_.load(std::memory_order_relaxed)) {
             continue;
         }

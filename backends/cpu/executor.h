@@ -60,7 +60,12 @@ class Executor {
     }
 
   private:
-    // A step being shared: `generation:32 | parts:16 | next:16`.
+    // From which end of a step's parts a thread takes the next one. Steps read what the step before
+    // wrote about there, so the leader takes them from the front and helpers from the back: most of
+    // what a thread reads is then in its own cache.
+    enum class End : std::uint8_t { front, back };
+
+    // A step being shared: `generation:32 | behind the last part left:16 | first part left:16`.
     static constexpr std::uint64_t part_mask = 0xffffU;
 
     void lead();
@@ -73,7 +78,7 @@ class Executor {
     [[nodiscard]] bool ask_to_stop(const Event& event, std::uint64_t use);
     [[nodiscard]] bool run_step(Step& step, const Frame& frame);
     [[nodiscard]] bool share(Step& step, const Frame& frame);
-    bool run_part();
+    bool run_part(End end);
     void begin_sharing();
     void stop();
 
