@@ -15,15 +15,16 @@ class Alarm {
     // From any thread.
     void raise();
 
-    // Sleeps for `duration_ns`, or until it is raised, or not at all if it was raised since the
-    // last sleep. One thread only.
+    // Sleeps for `duration_ns` or a millisecond longer, or until it is raised, or not at all if it
+    // was raised since the last sleep. One thread only.
     void sleep(std::uint64_t duration_ns);
 
   private:
-    void stay_awake(std::uint64_t duration_ns) const;
+    [[nodiscard]] std::uint64_t stay_awake(std::uint64_t duration_ns) const;
 
     std::atomic<bool> raised_ = false;
     std::atomic<bool> sleeping_ = false;
+    std::uint64_t awake_ns_ = 0;  // since it was raised last
     std::mutex mutex_;
     std::condition_variable condition_;
 };
