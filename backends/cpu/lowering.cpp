@@ -331,7 +331,10 @@ std::uint32_t Lowering::parts_for(std::uint64_t parts_max, std::uint64_t operati
     }
     const std::uint64_t worthwhile =
         std::min(options_.threads * parts_per_thread, operations / operations_per_part_min);
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(worthwhile, 1, parts_max));
+    const std::uint64_t parts = std::clamp<std::uint64_t>(worthwhile, 1, parts_max);
+    // As many for each thread.
+    return static_cast<std::uint32_t>(parts > options_.threads ? parts - (parts % options_.threads)
+                                                               : parts);
 }
 
 std::uint32_t Lowering::only_reader(tosa::TensorIndex index) const {
