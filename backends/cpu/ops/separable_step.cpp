@@ -21,6 +21,23 @@ namespace {
 // first-level cache.
 constexpr std::uint64_t between_floats = 2048;
 
+// Weights of the pointwise half that do not fit into a usual first-level cache come from further
+// away for every few pixels. Then it gets at least so many at once, which it shares them among.
+constexpr std::uint64_t near_weights_max = 8192;
+constexpr std::uint64_t pixels_min = 36;
+
+// How many rows the halves take turns with.
+std::uint64_t rows_at_once_of(const Convolution& depthwise, const Convolution& pointwise) {
+    const auto row_pixels = static_cast<std::uint64_t>(depthwise.window.x.output);
+    const auto channels = static_cast<std::uint64_t>(depthwise.window.channels);
+    const std::uint64_t weights = channels * static_cast<std::uint64_t>(pointwise.output_channels);
+    std::uint64_t rows = between_floats / (row_pixels * channels);
+    if (weights > near_weights_max) {
+        rows = std::max(rows, (pixels_min + row_pixels - 1) / row_pixels);
+    }
+    return std::clamp<std::uint64_t>(rows, 1, depthwise.rows());
+}
+
 class SeparableStep final : public Step {
   public:
     struct Half {
@@ -56,8 +73,13 @@ class SeparableStep final : public Step {
     bool run(const Frame& frame, std::uint32_t part) noexcept override {
         float* const between = frame.at<float>(between_) + (part * between_size());
         const Range range = range_of(depthwise_.convolution.rows(), parts_, part);
-        for (std::uint64_t row = range.first; row < range.end; row += rows_at_once_) {
-            const Range rows{.first = row, .end = std::min(row + rows_at_once_, range.end)};
+        // Turns of nearly one size.
+        const auto turns =
+            static_cast<std::uint32_t>((range.size() + rows_at_once_ - 1) / rows_at_once_);
+        for (std::uint32_t turn = 0; turn < turns; ++turn) {
+            const Range offsets = range_of(range.size(), turns, turn);
+            const Range rows{.first = range.first + offsets.first,
+                             .end = range.first + offsets.end};
             compute_depthwise_rows(frame, rows, between);
             compute_pointwise_rows(frame, rows, between);
         }
@@ -120,10 +142,7 @@ class SeparableStep final : public Step {
 
 std::unique_ptr<Step> make_separable_step(Lowering& lowering, const Convolution& depthwise,
                                           const Convolution& pointwise) {
-    const auto row_floats =
-        static_cast<std::uint64_t>(depthwise.window.x.output * depthwise.window.channels);
-    const std::uint64_t rows_at_once =
-        std::clamp<std::uint64_t>(between_floats / row_floats, 1, depthwise.rows());
+    const std::uint64_t rows_at_once = rows_at_once_of(depthwise, pointwise);
     const std::uint32_t parts =
         lowering.parts_for((depthwise.rows() + rows_at_once - 1) / rows_at_once,
                            depthwise.operations() + pointwise.operations());
