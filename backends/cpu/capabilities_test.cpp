@@ -13,7 +13,6 @@
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/target.h"
 #include "virtaccel/tosa/testing/every_operator.h"
-#include "virtaccel/tosa/types.h"
 #include "virtaccel/tosa/validate.h"
 
 namespace virtaccel::backends::cpu {

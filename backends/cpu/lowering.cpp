@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/block.h"
 #include "backends/cpu/control_step.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/ops/copy.h"

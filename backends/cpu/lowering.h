@@ -22,6 +22,7 @@
 #include "virtaccel/base/memory.h"
 #include "virtaccel/tosa/analysis.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/refusal.h"
 
 namespace virtaccel::backends::cpu {
 
@@ -197,6 +198,7 @@ class Lowering {
     void run_now(Step& step, std::span<const ValueId> writes);
     void copy_to_other_slots();
     [[nodiscard]] bool is_state(ValueId value) const;
+    [[nodiscard]] Block keep(ValueId id);
     void keep_constants(Program& program);
     void keep_states(Program& program);
     void place_in_arena(Program& program);

@@ -12,6 +12,7 @@
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/refusal.h"
+#include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu {
 

@@ -7,6 +7,7 @@
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/tosa/analysis.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu {
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "backends/cpu/arena.h"
@@ -13,12 +12,24 @@
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/program.h"
 #include "backends/cpu/step.h"
+#include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
 
 namespace virtaccel::backends::cpu {
 
-// Known values that steps read outlive the model's bytes: what has bytes of its own keeps them,
-// what stands in the model is copied.
+// What has bytes of its own keeps them, what stands in the model is copied.
+Block Lowering::keep(ValueId id) {
+    const auto bytes = static_cast<std::size_t>(values_[id].bytes);
+    charge(bytes);
+    Block block = known_bytes_.take(known_[id]);
+    if (block.data() == nullptr) {
+        block = Block{memory_, bytes};
+        std::memcpy(block.data(), known_[id], bytes);
+    }
+    return block;
+}
+
+// Known values that steps read outlive the model's bytes.
 void Lowering::keep_constants(Program& program) {
     std::map<const std::byte*, std::byte*> kept;
     for (const auto& touched : touched_) {
@@ -29,14 +40,7 @@ void Lowering::keep_constants(Program& program) {
             }
             std::byte*& address = kept[known_[id]];
             if (address == nullptr) {
-                charge(value.bytes);
-                Block block = known_bytes_.take(known_[id]);
-                if (block.data() == nullptr) {
-                    block = Block{memory_, static_cast<std::size_t>(value.bytes)};
-                    std::memcpy(block.data(), known_[id], static_cast<std::size_t>(value.bytes));
-                }
-                address = block.data();
-                program.constants.push_back(std::move(block));
+                address = program.constants.emplace_back(keep(id)).data();
             }
             value.address = address;
         }

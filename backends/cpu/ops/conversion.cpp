@@ -1,7 +1,6 @@
 #include "backends/cpu/ops/conversion.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>

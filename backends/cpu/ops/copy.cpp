@@ -12,11 +12,11 @@
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/ops/padding.h"
 #include "backends/cpu/ops/placed_copy.h"
+#include "backends/cpu/ops/shape_operand.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
-#include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu::ops {
 

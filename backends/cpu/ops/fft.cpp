@@ -1,6 +1,5 @@
 // FFT2D and RFFT2D. In double precision, so that no order of the sums matters.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>

@@ -34,7 +34,8 @@ struct Size {
     std::int32_t width = 1;
 
     [[nodiscard]] std::size_t count() const {
-        return static_cast<std::size_t>(batch * height * width);
+        return static_cast<std::size_t>(batch) * static_cast<std::size_t>(height) *
+               static_cast<std::size_t>(width);
     }
 
     [[nodiscard]] std::vector<std::int32_t> shape() const { return {batch, height, width}; }
@@ -57,12 +58,12 @@ Image plain(const Image& image, const Size& size, std::int32_t kept, bool is_inv
         double real = 0;
         double imaginary = 0;
         for (std::int32_t i = 0; i < size.height * size.width; ++i) {
-            const double turns = (static_cast<double>(o / kept % size.height * (i / size.width)) /
-                                  static_cast<double>(size.height)) +
-                                 (static_cast<double>(o % kept * (i % size.width)) /
-                                  static_cast<double>(size.width));
+            const std::int32_t down = o / kept % size.height * (i / size.width);
+            const std::int32_t along = o % kept * (i % size.width);
+            const double turns = (static_cast<double>(down) / size.height) +
+                                 (static_cast<double>(along) / size.width);
             const double angle = (is_inverse ? -2 : 2) * std::numbers::pi * turns;
-            const auto at = static_cast<std::size_t>(first + i);
+            const auto at = static_cast<std::size_t>(first) + static_cast<std::size_t>(i);
             const auto a = static_cast<double>(image.real[at]);
             const auto b = static_cast<double>(image.imaginary[at]);
             real += (a * std::cos(angle)) + (b * std::sin(angle));

@@ -45,15 +45,6 @@ struct Problem {
     std::int64_t left_zero = 0;
     std::int64_t right_zero = 0;
 
-    Problem(std::int32_t batch_, std::int32_t rows_, std::int32_t depth_, std::int32_t columns_,
-            std::int64_t most)
-        : batch(batch_),
-          rows(rows_),
-          depth(depth_),
-          columns(columns_),
-          left(whole_numbers(static_cast<std::size_t>(batch * rows * depth), most, 1)),
-          right(whole_numbers(static_cast<std::size_t>(batch * depth * columns), most, 2)) {}
-
     [[nodiscard]] Whole plain() const {
         Whole product;
         for (std::int32_t i = 0; i < batch * rows * columns; ++i) {
@@ -70,6 +61,18 @@ struct Problem {
         return product;
     }
 };
+
+// With numbers from -`most` to `most`.
+Problem problem_of(std::int32_t batch, std::int32_t rows, std::int32_t depth, std::int32_t columns,
+                   std::int64_t most) {
+    const auto matrices = static_cast<std::size_t>(batch) * static_cast<std::size_t>(depth);
+    return {.batch = batch,
+            .rows = rows,
+            .depth = depth,
+            .columns = columns,
+            .left = whole_numbers(matrices * static_cast<std::size_t>(rows), most, 1),
+            .right = whole_numbers(matrices * static_cast<std::size_t>(columns), most, 2)};
+}
 
 enum class Known : std::uint8_t { zeros, zeros_and_right, nothing, everything };
 
@@ -101,7 +104,7 @@ Whole computed(const Problem& p, const Types& types, Known known, std::uint32_t 
 }
 
 TEST(GeneralMatmul, is_right_for_every_type) {
-    Problem p{2, 3, 9, 70, 4};
+    Problem p = problem_of(2, 3, 9, 70, 4);
     for (const Types& types : signatures) {
         SCOPED_TRACE(tosa::name_of(types.input));
         SCOPED_TRACE(tosa::name_of(types.output));
@@ -117,7 +120,7 @@ TEST(GeneralMatmul, is_right_for_every_type) {
 }
 
 TEST(GeneralMatmul, of_the_greatest_integers_is_exact) {
-    Problem p{1, 1, 4, 1, 1};
+    Problem p = problem_of(1, 1, 4, 1, 1);
     p.left = {-128, -128, 127, 127};
     p.right = {-128, 127, -128, 127};
     p.left_zero = 127;

@@ -157,7 +157,7 @@ class GeneralPool2d final : public Step {
 
     void compute_pixel(const Pool& pool, const Pixels& pixels, std::int64_t count,
                        Element* output) const {
-        std::array<Total, static_cast<std::size_t>(block)> totals;
+        std::array<Total, static_cast<std::size_t>(block)> totals{};
         totals.fill(Pool::start());
         const auto channels = static_cast<std::size_t>(count);
         for (std::int64_t i = 0; i < pixels.height * pixels.width; ++i) {

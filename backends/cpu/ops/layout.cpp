@@ -14,7 +14,6 @@
 #include "backends/cpu/step.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"
-#include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu::ops {
 

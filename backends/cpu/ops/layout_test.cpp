@@ -42,7 +42,7 @@ Bytes bytes_of(DType dtype, const Elements& elements) {
     return bytes;
 }
 
-Value indices(Builder& builder, Shape shape, const std::vector<std::int32_t>& values) {
+Value indices(Builder& builder, const Shape& shape, const std::vector<std::int32_t>& values) {
     return builder.constant(DType::int32, shape, values);
 }
 

@@ -53,8 +53,10 @@ std::vector<T> narrowed(const std::vector<float>& values) {
 template <class T>
 void expect_rounded_once(DType dtype, const Function& function, const Dims& a_shape,
                          const Dims& b_shape) {
-    const auto a_elements = static_cast<std::size_t>(a_shape[0] * a_shape[1]);
-    const auto b_elements = static_cast<std::size_t>(b_shape[0] * b_shape[1]);
+    const auto a_elements =
+        static_cast<std::size_t>(a_shape[0]) * static_cast<std::size_t>(a_shape[1]);
+    const auto b_elements =
+        static_cast<std::size_t>(b_shape[0]) * static_cast<std::size_t>(b_shape[1]);
     const std::vector<T> a = narrowed<T>(Numbers{3}.take(a_elements));
     const std::vector<T> b = narrowed<T>(Numbers{4}.take(b_elements));
     tosa::Builder builder;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,7 +9,6 @@
 #include "backends/cpu/testing/instruction_sets.h"
 #include "backends/cpu/testing/model_run.h"
 #include "backends/cpu/testing/plain.h"
-#include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/types.h"
 
@@ -89,7 +87,8 @@ Model model_of(std::int32_t channels, std::int32_t output_channels, bool is_dept
     Image input{.batch = 1, .height = 5, .width = 13, .channels = channels, .pixels = {}};
     input.pixels = numbers.take(input.size());
     const std::int32_t filters = is_depthwise ? 1 : output_channels;
-    const auto weights = static_cast<std::size_t>(9 * channels * filters);
+    const auto weights =
+        std::size_t{9} * static_cast<std::size_t>(channels) * static_cast<std::size_t>(filters);
     const auto outputs = static_cast<std::size_t>(output_channels);
     return {.input = input,
             .filter = {.y = three,

@@ -89,7 +89,7 @@ TEST(Reduction, rounds_once_at_the_end) {
     // Each 1 would be lost if the sum so far were rounded.
     expect_same(reduced(Op::reduce_sum, DType::fp16, {2048, 1, 1, 0}), {2050});
     expect_same(reduced(Op::reduce_sum, DType::bf16, {256, 1, 1, 0}), {258});
-    expect_same(reduced(Op::reduce_sum, DType::fp32, {16777216, 1, 1, 0}), {16777218});
+    expect_same(reduced(Op::reduce_sum, DType::fp32, {16777216.0F, 1, 1, 0}), {16777218.0F});
     // And this product would be infinite.
     expect_same(reduced(Op::reduce_product, DType::fp16, {256, 256, 0.00390625F, -1}), {-256});
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 
 #undef HWY_TARGET_INCLUDE

@@ -1,5 +1,3 @@
-#include "backends/cpu/ops/rescale.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -142,7 +142,7 @@ inline Attribute plain_attribute(const OperatorRow& row, const Signature& signat
 inline Value plain_input(Builder& builder, const OperatorRow& row, const Signature& signature,
                          std::size_t i) {
     const std::string_view text = shape_of_input(row.op, i, signature);
-    if (text.starts_with("=")) {
+    if (text.starts_with('=')) {
         return builder.shape(numbers_in<std::int64_t>(text));
     }
     DType dtype = type_of(row.inputs.letter(i), signature);
