@@ -1,6 +1,5 @@
 #include "virtaccel/lowering/capabilities.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -86,24 +85,24 @@ class Counted {
 
 class Cache : public ::testing::Test {
   protected:
-    Cache() : memory_(heap()) {}
+    Cache() : memory(heap()) {}
 
-    void limit(const SpecialisationLimits& limits) { cache_.emplace(memory_.memory(), limits); }
+    void limit(const SpecialisationLimits& limits) { cache.emplace(memory.memory(), limits); }
 
     Status put(Sample parts, const std::string& name, std::uint64_t bytes = 10) {
-        const auto kept = cache_->put(parts.parts(), Counted{live_, name}, bytes);
+        const auto kept = cache->put(parts.parts(), Counted{live, name}, bytes);
         return kept ? Status::ok : kept.error();
     }
 
     // The name of the variant that is there; empty for none.
     std::string find(Sample parts) {
-        const Counted* const found = cache_->find(parts.parts());
+        const Counted* const found = cache->find(parts.parts());
         return found == nullptr ? "" : found->name();
     }
 
-    int live_ = 0;
-    virtaccel::testing::CountingMemory memory_;
-    std::optional<SpecialisationCache<Counted>> cache_;
+    int live = 0;
+    virtaccel::testing::CountingMemory memory;
+    std::optional<SpecialisationCache<Counted>> cache;
 };
 
 TEST(SpecialisationKey, holds_all_that_a_variant_depends_on) {
@@ -147,8 +146,8 @@ TEST_F(Cache, drops_what_was_not_used_for_the_longest_time) {
     EXPECT_EQ(find(sample("b")), "");
     EXPECT_EQ(find(sample("a")), "A");
     EXPECT_EQ(find(sample("c")), "C");
-    EXPECT_EQ(cache_->count(), 2U);
-    EXPECT_EQ(live_, 2);
+    EXPECT_EQ(cache->count(), 2U);
+    EXPECT_EQ(live, 2);
 }
 
 TEST_F(Cache, keeps_its_bytes_within_their_limit) {
@@ -157,10 +156,10 @@ TEST_F(Cache, keeps_its_bytes_within_their_limit) {
     for (const std::string name : {"a", "b", "c", "d"}) {
         EXPECT_EQ(put(sample(name), name), Status::ok);
     }
-    EXPECT_EQ(cache_->count(), 3U);
-    EXPECT_EQ(cache_->bytes(), 3 * (key + 10));
+    EXPECT_EQ(cache->count(), 3U);
+    EXPECT_EQ(cache->bytes(), 3 * (key + 10));
     EXPECT_EQ(put(sample("e"), "e", (2 * (key + 10)) - key), Status::ok);
-    EXPECT_EQ(cache_->count(), 2U) << "two went for one that is twice as large";
+    EXPECT_EQ(cache->count(), 2U) << "two went for one that is twice as large";
     EXPECT_EQ(find(sample("d")), "d");
 }
 
@@ -183,32 +182,32 @@ TEST_F(Cache, puts_a_variant_in_the_place_of_one_for_the_same_parts) {
     EXPECT_EQ(put(sample("a"), "new"), Status::ok);
     EXPECT_EQ(find(sample("a")), "new");
     EXPECT_EQ(find(sample("b")), "B");
-    EXPECT_EQ(cache_->bytes(), (2 * key_bytes(sample("a").parts())) + 20);
+    EXPECT_EQ(cache->bytes(), (2 * key_bytes(sample("a").parts())) + 20);
 }
 
 TEST_F(Cache, survives_every_allocation_that_fails) {
     for (std::uint64_t granted = 0; granted < 3; ++granted) {
         limit({.variants_max = 1});
         EXPECT_EQ(put(sample("a"), "A"), Status::ok);
-        memory_.refuse_after(granted);
+        memory.refuse_after(granted);
         const Status status = put(sample("b"), "B");
-        memory_.refuse_nothing();
+        memory.refuse_nothing();
         EXPECT_EQ(status, granted < 2 ? Status::out_of_memory : Status::ok) << granted;
         EXPECT_EQ(find(sample("a")), granted < 2 ? "A" : "") << granted;
-        EXPECT_EQ(live_, 1);
-        cache_.reset();
-        EXPECT_EQ(memory_.live_blocks(), 0U);
-        EXPECT_EQ(live_, 0);
+        EXPECT_EQ(live, 1);
+        cache.reset();
+        EXPECT_EQ(memory.live_blocks(), 0U);
+        EXPECT_EQ(live, 0);
     }
 }
 
 TEST_F(Cache, looks_up_without_memory) {
     limit({});
     EXPECT_EQ(put(sample("a"), "A"), Status::ok);
-    memory_.refuse_after(0);
+    memory.refuse_after(0);
     EXPECT_EQ(find(sample("a")), "A");
     EXPECT_EQ(find(sample("b")), "");
-    EXPECT_EQ(memory_.refused(), 0U);
+    EXPECT_EQ(memory.refused(), 0U);
 }
 
 // A plain list beside it, over many turns.
@@ -234,7 +233,7 @@ TEST_F(Cache, agrees_with_a_plain_list) {
                 recent.erase(recent.begin());
             }
         }
-        ASSERT_EQ(cache_->count(), recent.size());
+        ASSERT_EQ(cache->count(), recent.size());
     }
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <new>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -73,7 +73,9 @@ class Analyzer {
     // What is live in each block if it runs; a block comes after those it runs.
     void find_live() {
         std::vector<BlockIndex> blocks(graph_.blocks().size());
-        std::iota(blocks.begin(), blocks.end(), 0U);
+        for (BlockIndex block = 0; block < blocks.size(); ++block) {
+            blocks[block] = block;
+        }
         std::ranges::sort(blocks, std::ranges::greater{},
                           [this](BlockIndex block) { return graph_.blocks()[block].nesting; });
         std::vector<bool> needed(tensors_.size());

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <new>
 #include <optional>
-#include <utility>
 
 #include "virtaccel/base/checked.h"
 #include "virtaccel/base/result.h"

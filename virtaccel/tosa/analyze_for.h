@@ -3,7 +3,6 @@
 // what may be made cheaper, what it costs, and what its data must be like.
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "virtaccel/tosa/analysis.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,6 @@
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/conditions.h"
-#include "virtaccel/tosa/cost.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/hints.h"
 #include "virtaccel/tosa/refusal.h"

@@ -67,6 +67,7 @@ Value Builder::cond_if(Value condition, List<Value> inputs, const Builder& then_
         return give_up(step.op, "an input is no value of this model");
     }
     std::vector<Tensor> outputs;
+    outputs.reserve(then_block.outputs_.size());
     for (const TensorIndex output : then_block.outputs_) {
         outputs.push_back(then_block.tensors_[output]);
     }
@@ -83,6 +84,7 @@ Value Builder::while_loop(List<Value> inputs, const Builder& condition, const Bu
         return give_up(step.op, "an input is no value of this model");
     }
     std::vector<Tensor> outputs;
+    outputs.reserve(step.inputs.size());
     for (const TensorIndex input : step.inputs) {
         outputs.push_back(tensors_[input]);
     }

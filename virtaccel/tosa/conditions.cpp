@@ -41,34 +41,34 @@ enum class Types : std::uint8_t { all, integers, int16, int32, floats };
 
 // One REQUIRE of an operator. `operand` is where the data stands.
 struct DemandRow {
-    Op op;
-    Demand demand;
+    Op op = Op::unknown;
     std::uint32_t operand = 0;
+    Demand demand{};
     Types types = Types::all;
 };
 
 constexpr DemandRow rows[] = {
-    {Op::gather, Demand::index_range, 1},
-    {Op::scatter, Demand::index_range, 1},
-    {Op::scatter, Demand::distinct_indices, 1},
-    {Op::arithmetic_right_shift, Demand::shift_range, 1},
-    {Op::logical_left_shift, Demand::shift_range, 1},
-    {Op::logical_right_shift, Demand::shift_range, 1},
-    {Op::intdiv, Demand::divisor, 1},
-    {Op::table, Demand::table_slope, 1, Types::int16},
-    {Op::add, Demand::no_overflow, 0, Types::int32},
-    {Op::sub, Demand::no_overflow, 0, Types::int32},
-    {Op::mul, Demand::no_overflow, 0, Types::int32},
-    {Op::abs, Demand::no_overflow, 0, Types::int32},
-    {Op::negate, Demand::no_overflow, 0, Types::int32},
-    {Op::reduce_sum, Demand::no_overflow, 0, Types::int32},
-    {Op::conv2d, Demand::no_overflow, 0, Types::integers},
-    {Op::conv3d, Demand::no_overflow, 0, Types::integers},
-    {Op::depthwise_conv2d, Demand::no_overflow, 0, Types::integers},
-    {Op::matmul, Demand::no_overflow, 0, Types::integers},
-    {Op::transpose_conv2d, Demand::no_overflow, 0, Types::integers},
-    {Op::rescale, Demand::value_range, 0},
-    {Op::pow, Demand::power_domain, 0, Types::floats},
+    {Op::gather, 1, Demand::index_range},
+    {Op::scatter, 1, Demand::index_range},
+    {Op::scatter, 1, Demand::distinct_indices},
+    {Op::arithmetic_right_shift, 1, Demand::shift_range},
+    {Op::logical_left_shift, 1, Demand::shift_range},
+    {Op::logical_right_shift, 1, Demand::shift_range},
+    {Op::intdiv, 1, Demand::divisor},
+    {Op::table, 1, Demand::table_slope, Types::int16},
+    {Op::add, 0, Demand::no_overflow, Types::int32},
+    {Op::sub, 0, Demand::no_overflow, Types::int32},
+    {Op::mul, 0, Demand::no_overflow, Types::int32},
+    {Op::abs, 0, Demand::no_overflow, Types::int32},
+    {Op::negate, 0, Demand::no_overflow, Types::int32},
+    {Op::reduce_sum, 0, Demand::no_overflow, Types::int32},
+    {Op::conv2d, 0, Demand::no_overflow, Types::integers},
+    {Op::conv3d, 0, Demand::no_overflow, Types::integers},
+    {Op::depthwise_conv2d, 0, Demand::no_overflow, Types::integers},
+    {Op::matmul, 0, Demand::no_overflow, Types::integers},
+    {Op::transpose_conv2d, 0, Demand::no_overflow, Types::integers},
+    {Op::rescale, 0, Demand::value_range},
+    {Op::pow, 0, Demand::power_domain, Types::floats},
 };
 
 bool is_integer(DType dtype) {

@@ -5,7 +5,6 @@
 // duty: breaking it makes results undefined, never the program.
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 

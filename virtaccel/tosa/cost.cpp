@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -65,7 +66,7 @@ class LiveBytes {
 
 std::optional<std::uint64_t> macs_of(const Operator& op, std::span<const Tensor> tensors) {
     const auto* const row = std::ranges::find(mac_rows, op.op, &MacRow::op);
-    if (row == std::ranges::end(mac_rows)) {
+    if (row == std::end(mac_rows)) {
         return 0;
     }
     const TensorIndex walked = row->of_first_input ? op.inputs.front() : op.outputs.front();

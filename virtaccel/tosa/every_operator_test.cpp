@@ -10,7 +10,6 @@
 #include "virtaccel/tosa/analyze_for.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/operators.h"
-#include "virtaccel/tosa/target.h"
 #include "virtaccel/tosa/types.h"
 #include "virtaccel/tosa/validate.h"
 
