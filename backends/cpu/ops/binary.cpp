@@ -5,6 +5,7 @@
 
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/elementwise.h"
+#include "backends/cpu/ops/int8_sum.h"
 #include "backends/cpu/ops/lower.h"
 #include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/graph.h"
@@ -118,6 +119,9 @@ bool shifts(const Lowering& lowering, const tosa::Operator& op) {
 }  // namespace
 
 void lower_add(Lowering& lowering, const tosa::Operator& op) {
+    if (lower_int8_sum(lowering, op)) {
+        return;
+    }
     lower_arithmetic(lowering, op, Add{});
 }
 

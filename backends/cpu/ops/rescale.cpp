@@ -12,6 +12,8 @@
 
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/elements.h"
+#include "backends/cpu/ops/int8_prelu.h"
+#include "backends/cpu/ops/int8_sum.h"
 #include "backends/cpu/ops/lower.h"
 #include "backends/cpu/ops/parts.h"
 #include "backends/cpu/ops/rescale_step.h"
@@ -152,6 +154,9 @@ RescaleShape shape_of(const Lowering& lowering, const tosa::Operator& op) {
 }  // namespace
 
 void lower_rescale(Lowering& lowering, const tosa::Operator& op) {
+    if (is_left_to_int8_sum(lowering, op) || lower_int8_prelu(lowering, op)) {
+        return;
+    }
     const auto& attribute = op.as<tosa::RescaleAttribute>();
     const RescaleShape shape = shape_of(lowering, op);
     // Operands that lie in the same bytes are needed until the end.
