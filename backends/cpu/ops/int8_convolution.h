@@ -33,7 +33,7 @@ struct Int8Convolution {
 
 // Dense ones and depthwise ones; whether they fit this way is a question before all else.
 [[nodiscard]] bool fits_int8_dense(const Lowering& lowering, const Int8Convolution& plan);
-[[nodiscard]] bool fits_int8_depthwise(const Int8Convolution& plan);
+[[nodiscard]] bool fits_int8_depthwise(const Lowering& lowering, const Int8Convolution& plan);
 void emit_int8_dense(Lowering& lowering, const Int8Convolution& plan);
 void emit_int8_depthwise(Lowering& lowering, const Int8Convolution& plan);
 

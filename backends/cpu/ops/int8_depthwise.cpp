@@ -1,17 +1,20 @@
-// DEPTHWISE_CONV2D of INT8, by way of FP32: sums of few products are exact there.
+// DEPTHWISE_CONV2D of INT8: rows under a window are woven together, and a row of sums is made INT8
+// while it is in the cache.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "backends/cpu/block.h"
 #include "backends/cpu/lowering.h"
-#include "backends/cpu/ops/clamp.h"
 #include "backends/cpu/ops/convolution.h"
-#include "backends/cpu/ops/depthwise_kernels.h"
 #include "backends/cpu/ops/int8_convolution.h"
+#include "backends/cpu/ops/int8_depthwise_kernels.h"
 #include "backends/cpu/ops/int8_ends.h"
 #include "backends/cpu/ops/parts.h"
 #include "backends/cpu/ops/window.h"
@@ -21,49 +24,69 @@ namespace virtaccel::backends::cpu::ops {
 
 namespace {
 
-// So many products of differences of 8 bits stay below 2^24, up to which FP32 has every integer.
-constexpr std::int64_t taps_max = (std::int64_t{1} << 24U) / (255 * 255);
+// Woven words may be read this far beyond their end.
+constexpr std::int64_t slack_words = 16;
+// What a part may weave in all. Rows that need more are rare, and not worth it.
+constexpr std::int64_t woven_words_max = std::int64_t{1} << 20U;
 
-// How many floats of sums a part computes at a time: half of a usual first-level cache.
-constexpr std::int64_t sums_at_once = 4096;
-constexpr std::int64_t rows_at_once_max = 8;
+Int8DepthwiseShape shape_of(const Int8Convolution& plan) {
+    const ImageWindow& window = plan.convolution.window;
+    return {.channels = window.channels,
+            .kernel_y = window.y.kernel,
+            .kernel_x = window.x.kernel,
+            .stride_x = window.x.stride,
+            .dilation_x = window.x.dilation,
+            .input_zero = plan.input_zero};
+}
+
+// Columns that the windows of a row see together, padding included.
+std::int64_t columns_of(const WindowAxis& x) {
+    return ((x.output - 1) * x.stride) + ((x.kernel - 1) * x.dilation) + 1;
+}
 
 class Int8Depthwise final : public Step {
   public:
-    Int8Depthwise(const Int8Convolution& plan, Block packed, std::vector<std::int32_t> bias,
-                  std::uint32_t parts)
+    Int8Depthwise(const Int8Convolution& plan, Block packed, std::uint32_t parts)
         : plan_(plan),
+          shape_(shape_of(plan)),
           packed_(std::move(packed)),
-          bias_(std::move(bias)),
           parts_(parts),
-          rows_at_once_(std::clamp<std::int64_t>(sums_at_once / row_sums(), 1, rows_at_once_max)) {}
+          columns_(columns_of(plan.convolution.window.x)),
+          word_step_(columns_ * shape_.channels) {}
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }
 
     [[nodiscard]] std::uint64_t resident_bytes() const override {
         const std::size_t scales = plan_.rescale ? 2 * plan_.rescale->multipliers.size() : 0;
-        return packed_.size() + ((bias_.size() + scales) * sizeof(std::int32_t));
+        return packed_.size() + (scales * sizeof(std::int32_t));
     }
 
-    // For each part: the input as floats, sums as floats, and sums that are to become INT8.
+    // For each part: woven rows, and sums that are to become INT8.
     [[nodiscard]] std::uint64_t scratch_bytes() const {
-        return static_cast<std::uint64_t>(staged_floats() + block_sums()) * sizeof(float) +
-               (plan_.rescale ? (static_cast<std::uint64_t>(block_sums()) + lanes_after) *
-                                    sizeof(std::int32_t)
-                              : 0);
+        const std::int64_t sums =
+            plan_.rescale ? row_sums() + static_cast<std::int64_t>(lanes_after) : 0;
+        return static_cast<std::uint64_t>(woven_words() + sums) * sizeof(std::int32_t);
     }
 
     void set_scratch(ValueId scratch) { scratch_ = scratch; }
 
     bool run(const Frame& frame, std::uint32_t part) noexcept override {
-        std::byte* const scratch = frame.at<std::byte>(scratch_) + (part * scratch_bytes());
+        auto* const woven = reinterpret_cast<std::int32_t*>(frame.at<std::byte>(scratch_) +
+                                                            (part * scratch_bytes()));
+        const auto* const packed = reinterpret_cast<const std::int32_t*>(packed_.data());
+        const ValueId output = plan_.convolution.output;
         const Range range = range_of(plan_.convolution.rows(), parts_, part);
-        const auto end = static_cast<std::int64_t>(range.end);
-        for (auto row = static_cast<std::int64_t>(range.first); row < end;) {
-            const std::int64_t left_in_image = window().y.output - (row % window().y.output);
-            const std::int64_t rows = std::min({rows_at_once_, left_in_image, end - row});
-            compute_rows(frame, row, rows, scratch);
-            row += rows;
+        for (auto row = static_cast<std::int64_t>(range.first);
+             row < static_cast<std::int64_t>(range.end); ++row) {
+            weave(frame, row, woven);
+            std::int32_t* const sums = plan_.rescale
+                                           ? woven + woven_words()
+                                           : frame.at<std::int32_t>(output) + (row * row_sums());
+            compute_int8_depthwise(shape_, packed, woven, word_step_, sums, window().x.output);
+            if (plan_.rescale) {
+                rescale_to_int8(*plan_.rescale, sums, window().x.output,
+                                frame.at<std::int8_t>(output) + (row * row_sums()));
+            }
         }
         return true;
     }
@@ -71,84 +94,71 @@ class Int8Depthwise final : public Step {
   private:
     [[nodiscard]] const ImageWindow& window() const { return plan_.convolution.window; }
 
-    [[nodiscard]] std::int64_t row_sums() const { return window().x.output * window().channels; }
+    [[nodiscard]] std::int64_t row_sums() const { return window().x.output * shape_.channels; }
 
-    [[nodiscard]] std::int64_t block_sums() const { return rows_at_once_ * row_sums(); }
-
-    [[nodiscard]] std::int64_t staged_floats() const {
-        const WindowAxis& y = window().y;
-        const std::int64_t rows =
-            ((rows_at_once_ - 1) * y.stride) + ((y.kernel - 1) * y.dilation) + 1;
-        return std::min(rows, y.input) * window().x.input * window().channels;
+    [[nodiscard]] std::int64_t woven_words() const {
+        return (shape_.words() * word_step_) + slack_words;
     }
 
-    // Rows of one image: first the input that they see, as an image of its own.
-    void compute_rows(const Frame& frame, std::int64_t row, std::int64_t rows,
-                      std::byte* scratch) const {
+    // The rows under the windows of the output's row `row`, with what stands left and right.
+    void weave(const Frame& frame, std::int64_t row, std::int32_t* woven) const {
         const WindowAxis& y = window().y;
-        const std::int64_t row_elements = window().x.input * window().channels;
-        const std::int64_t origin = y.origin(row % y.output);
-        const std::int64_t reach = ((rows - 1) * y.stride) + ((y.kernel - 1) * y.dilation) + 1;
-        const std::int64_t first = std::clamp<std::int64_t>(origin, 0, y.input);
-        const std::int64_t end = std::clamp<std::int64_t>(origin + reach, first, y.input);
-        DepthwiseShape shape{.window = window(), .clamp = Clamp{}};
-        shape.window.y.input = end - first;
-        shape.window.y.pad = first - origin;
+        const WindowAxis& x = window().x;
+        const std::int64_t channels = shape_.channels;
         const std::int64_t image = row / y.output * y.input;
-        auto* const staged = reinterpret_cast<float*>(scratch);
-        int8_to_floats(
-            frame.at<const std::int8_t>(plan_.convolution.input) + ((image + first) * row_elements),
-            plan_.input_zero, (end - first) * row_elements, staged);
-        float* const sums = staged + staged_floats();
-        for (std::int64_t i = 0; i < rows; ++i) {
-            compute_depthwise(shape, reinterpret_cast<const float*>(packed_.data()),
-                              {.image = staged, .y = i, .output = sums + (i * row_sums())});
+        std::array<const std::int8_t*, int8_taps_max> rows{};
+        for (std::int64_t tap = 0; tap < y.kernel; ++tap) {
+            const std::int64_t at = y.origin(row % y.output) + (tap * y.dilation);
+            rows[static_cast<std::size_t>(tap)] =
+                at >= 0 && at < y.input ? frame.at<const std::int8_t>(plan_.convolution.input) +
+                                              ((image + at) * x.input * channels)
+                                        : nullptr;
         }
-        finish(frame, row, rows, sums);
-    }
-
-    void finish(const Frame& frame, std::int64_t row, std::int64_t rows, float* sums) const {
-        const std::int64_t pixels = rows * window().x.output;
-        const ValueId output = plan_.convolution.output;
-        if (!plan_.rescale) {
-            floats_to_int32(sums, bias_, pixels,
-                            frame.at<std::int32_t>(output) + (row * row_sums()));
-            return;
-        }
-        auto* const integers = reinterpret_cast<std::int32_t*>(sums + block_sums());
-        floats_to_int32(sums, bias_, pixels, integers);
-        rescale_to_int8(*plan_.rescale, integers, pixels,
-                        frame.at<std::int8_t>(output) + (row * row_sums()));
+        const std::span taps = std::span{rows}.first(static_cast<std::size_t>(y.kernel));
+        const std::int64_t before = std::min(x.pad, columns_);
+        const std::int64_t inside = std::clamp<std::int64_t>(x.input, 0, columns_ - before);
+        pad_woven_int8(shape_, before * channels, word_step_, woven);
+        woven += before * channels;
+        weave_int8(shape_, taps, inside * channels, word_step_, woven);
+        pad_woven_int8(shape_, (columns_ - before - inside) * channels, word_step_,
+                       woven + (inside * channels));
     }
 
     Int8Convolution plan_;
+    Int8DepthwiseShape shape_;
     Block packed_;
-    std::vector<std::int32_t> bias_;
     std::uint32_t parts_;
-    std::int64_t rows_at_once_;
+    std::int64_t columns_;
+    std::int64_t word_step_;
     ValueId scratch_ = 0;
 };
 
 }  // namespace
 
-bool fits_int8_depthwise(const Int8Convolution& plan) {
+bool fits_int8_depthwise(const Lowering& lowering, const Int8Convolution& plan) {
     const ImageWindow& window = plan.convolution.window;
-    return !plan.convolution.is_multiplied() && window.y.kernel * window.x.kernel <= taps_max;
+    const auto [least, most] = std::ranges::minmax(known_int8(lowering, plan.convolution.weights));
+    const bool fits_bytes = least - plan.weight_zero >= std::numeric_limits<std::int8_t>::min() &&
+                            most - plan.weight_zero <= std::numeric_limits<std::int8_t>::max();
+    return fits_bytes && !plan.convolution.is_multiplied() && window.y.kernel <= int8_taps_max &&
+           columns_of(window.x) * window.channels <= woven_words_max / window.y.kernel;
 }
 
 void emit_int8_depthwise(Lowering& lowering, const Int8Convolution& plan) {
     const Convolution& convolution = plan.convolution;
-    const DepthwiseShape shape{.window = convolution.window, .clamp = Clamp{}};
-    std::vector<float> weights;
-    for (const std::int8_t weight : known_int8(lowering, convolution.weights)) {
-        weights.push_back(static_cast<float>(weight - plan.weight_zero));
+    const Int8DepthwiseShape shape = shape_of(plan);
+    std::vector<std::int8_t> weights = known_int8(lowering, convolution.weights);
+    for (std::int8_t& weight : weights) {
+        weight = static_cast<std::int8_t>(weight - plan.weight_zero);
     }
-    const std::vector<float> no_bias(static_cast<std::size_t>(shape.window.channels));
-    Block packed{lowering.memory(), packed_depthwise_size(shape) * sizeof(float)};
-    pack_depthwise(shape, weights, no_bias, {}, reinterpret_cast<float*>(packed.data()));
+    Block packed{lowering.memory(), packed_int8_depthwise_size(shape) * sizeof(std::int32_t)};
+    std::ranges::fill(std::span{packed.data(), packed.size()}, std::byte{0});
+    pack_int8_depthwise(shape, weights, known_int32_bias(lowering, convolution),
+                        reinterpret_cast<std::int32_t*>(packed.data()));
+    // A product of bytes takes less than one of floats.
     auto step = std::make_unique<Int8Depthwise>(
-        plan, std::move(packed), known_int32_bias(lowering, convolution),
-        lowering.parts_for(convolution.rows(), convolution.operations()));
+        plan, std::move(packed),
+        lowering.parts_for(convolution.rows(), convolution.operations() / 2));
     step->set_scratch(lowering.add_scratch(step->parts() * step->scratch_bytes()));
     lowering.emit(std::move(step), {convolution.input}, convolution.output);
 }

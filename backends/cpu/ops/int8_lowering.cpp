@@ -138,7 +138,8 @@ bool lower_int8(Lowering& lowering, const Convolution& convolution, const tosa::
                          .input_zero = known_int8(lowering, op.inputs[3]).front(),
                          .weight_zero = known_int8(lowering, op.inputs[4]).front(),
                          .rescale = std::nullopt};
-    if (!(convolution.is_depthwise ? fits_int8_depthwise(plan) : fits_int8_dense(lowering, plan))) {
+    if (!(convolution.is_depthwise ? fits_int8_depthwise(lowering, plan)
+                                   : fits_int8_dense(lowering, plan))) {
         return false;
     }
     const std::uint32_t last = absorb_readers(lowering, plan);

@@ -1,6 +1,6 @@
 // NOTIDY(header_opening): Highway includes it again for each instruction set.
-// What elementwise kernels of INT8 have in common. Included once for each instruction set that has
-// vectors.
+// What kernels of INT8 have in common: products that are summed within words, and sums that are
+// rescaled to INT8. Included once for each instruction set.
 #if defined(VIRTACCEL_BACKENDS_CPU_INT8_VECTORS) == defined(HWY_TARGET_TOGGLE)
 #ifdef VIRTACCEL_BACKENDS_CPU_INT8_VECTORS
 #undef VIRTACCEL_BACKENDS_CPU_INT8_VECTORS
@@ -24,6 +24,85 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Words = hn::CappedTag<std::int32_t, 16>;
 using WordVector = hn::Vec<Words>;
 inline constexpr auto word_lanes = static_cast<std::int64_t>(hn::MaxLanes(Words{}));
+
+// One element a word.
+struct OneByOne {
+    using Element = std::int32_t;
+    static constexpr std::int64_t elements = 1;
+
+    // What the zero point is as an element.
+    static constexpr std::int32_t padding(std::int32_t /*zero*/) { return 0; }
+
+    static constexpr Element element(std::int8_t value, std::int32_t zero) { return value - zero; }
+
+    static HWY_INLINE WordVector add(WordVector sum, WordVector input, WordVector weights) {
+        return hn::Add(sum, hn::Mul(input, weights));
+    }
+};
+
+#if HWY_TARGET != HWY_SCALAR
+// Two INT16 a word: their products are added in pairs.
+struct TwoByTwo {
+    using Element = std::int16_t;
+    static constexpr std::int64_t elements = 2;
+
+    static constexpr std::int32_t padding(std::int32_t /*zero*/) { return 0; }
+
+    static constexpr Element element(std::int8_t value, std::int32_t zero) {
+        return static_cast<Element>(value - zero);
+    }
+
+    static HWY_INLINE WordVector add(WordVector sum, WordVector input, WordVector weights) {
+        constexpr hn::Repartition<std::int16_t, Words> halves;
+        WordVector unused = hn::Zero(Words{});
+        return hn::ReorderWidenMulAccumulate(Words{}, hn::BitCast(halves, input),
+                                             hn::BitCast(halves, weights), sum, unused);
+    }
+};
+
+#endif
+
+#if HWY_ARCH_X86 && HWY_TARGET == HWY_AVX3
+// Four bytes a word, without a sign in the input: 128 more than the INT8. Highway does not know the
+// instruction.
+struct FourByFour {
+    using Element = std::uint8_t;
+    static constexpr std::int64_t elements = 4;
+
+    static constexpr std::int32_t padding(std::int32_t zero) { return zero + 128; }
+
+    static constexpr Element element(std::int8_t value, std::int32_t /*zero*/) {
+        return static_cast<Element>(value + 128);
+    }
+
+    static HWY_INLINE WordVector add(WordVector sum, WordVector input, WordVector weights) {
+        asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(input.raw), "v"(weights.raw));
+        return sum;
+    }
+};
+
+inline bool has_four_by_four() {
+    static const bool has = __builtin_cpu_supports("avx512vnni") != 0;
+    return has;
+}
+#endif
+
+// Calls `body` with the widest of these that the processor has.
+template <class Body>
+HWY_INLINE auto with_words(Body body) {
+#if HWY_ARCH_X86 && HWY_TARGET == HWY_AVX3
+    if (has_four_by_four()) {
+        return body(FourByFour{});
+    }
+#endif
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+    return body(TwoByTwo{});
+#else
+    return body(OneByOne{});
+#endif
+}
+
+#if HWY_TARGET != HWY_SCALAR
 
 // Lane by lane, the odd ones moved to where the even ones are.
 HWY_INLINE WordVector odd_lanes(WordVector value) {
@@ -105,6 +184,8 @@ class Int8Ends {
     WordVector low_;
     WordVector high_;
 };
+
+#endif
 
 }  // namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE
 
