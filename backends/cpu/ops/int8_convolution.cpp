@@ -34,9 +34,9 @@ std::int64_t pixels_at_once(const Int8Shape& shape, std::int64_t numbers) {
 class Int8Step : public Step {
   public:
     // `staged_groups` is what a part needs for its input.
-    Int8Step(const Int8Convolution& plan, const Int8Shape& shape, Block packed,
-             std::int64_t staged_groups, std::uint32_t parts)
-        : plan_(plan),
+    Int8Step(Int8Convolution plan, const Int8Shape& shape, Block packed, std::int64_t staged_groups,
+             std::uint32_t parts)
+        : plan_(std::move(plan)),
           shape_(shape),
           packed_(std::move(packed)),
           staged_groups_(staged_groups),

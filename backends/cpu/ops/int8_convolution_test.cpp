@@ -58,21 +58,23 @@ struct Problem {
     bool is_depthwise = false;
 
     Problem(const std::vector<std::int32_t>& shape, std::int32_t channels, const Axis& y,
-            const Axis& x, bool is_depthwise_ = false)
+            const Axis& x, bool depthwise = false)
         : input{.batch = shape[0],
                 .height = shape[1],
                 .width = shape[2],
                 .channels = shape[3],
                 .pixels = {}},
           filter{.y = y, .x = x, .channels = channels, .weights = {}, .bias = {}},
-          is_depthwise(is_depthwise_) {
+          is_depthwise(depthwise) {
         input.pixels = bytes(input.size(), 1);
         for (float& pixel : input.pixels) {
             pixel -= static_cast<float>(input_zero);
         }
         const std::int32_t outputs = is_depthwise ? channels * shape[3] : channels;
         const std::int32_t taps = y.kernel * x.kernel;
-        filter.weights = bytes(static_cast<std::size_t>(taps * channels * shape[3]), 2);
+        filter.weights = bytes(static_cast<std::size_t>(taps) * static_cast<std::size_t>(channels) *
+                                   static_cast<std::size_t>(shape[3]),
+                               2);
         filter.bias = bytes(static_cast<std::size_t>(outputs), 3);
     }
 

@@ -46,12 +46,12 @@ std::int64_t columns_of(const WindowAxis& x) {
 
 class Int8Depthwise final : public Step {
   public:
-    Int8Depthwise(const Int8Convolution& plan, Block packed, std::uint32_t parts)
-        : plan_(plan),
-          shape_(shape_of(plan)),
+    Int8Depthwise(Int8Convolution plan, Block packed, std::uint32_t parts)
+        : plan_(std::move(plan)),
+          shape_(shape_of(plan_)),
           packed_(std::move(packed)),
           parts_(parts),
-          columns_(columns_of(plan.convolution.window.x)),
+          columns_(columns_of(plan_.convolution.window.x)),
           word_step_(columns_ * shape_.channels) {}
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }

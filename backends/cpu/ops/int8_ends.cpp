@@ -113,7 +113,7 @@ void rescale_column(const Int8Rescale& rescale, std::int64_t channel, const std:
         if (used == lanes) {
             hn::StoreU(result, bytes, target);
         } else {
-            std::array<std::int8_t, static_cast<std::size_t>(lanes)> all;
+            std::array<std::int8_t, static_cast<std::size_t>(lanes)> all{};
             hn::StoreU(result, bytes, all.data());
             std::copy_n(all.data(), used, target);
         }

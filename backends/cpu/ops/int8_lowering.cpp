@@ -8,7 +8,6 @@
 
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/convolution.h"
-#include "backends/cpu/ops/elements.h"
 #include "backends/cpu/ops/int8_convolution.h"
 #include "backends/cpu/ops/int8_ends.h"
 #include "backends/cpu/ops/sums.h"
@@ -58,7 +57,7 @@ std::optional<Int8Rescale> rescale_of(const Lowering& lowering, const tosa::Oper
     }
     rescale.channels = output.shape.back();
     rescale.rounds_twice = attribute.rounding == tosa::RoundingMode::double_round;
-    rescale.zero = known_int8(lowering, op.inputs[4]).front();
+    rescale.zero = std::int32_t{known_int8(lowering, op.inputs[4]).front()};
     return rescale;
 }
 
