@@ -372,8 +372,9 @@ TEST(RunTimeValues, that_no_quotient_has_end_without_a_signal) {
     const Value y = builder.input("y", DType::int32, {3});
     builder.output(builder.op(Op::intdiv, {x, y}), "quotient");
     CpuStack stack;
-    const Ran ran = stack.run(
-        builder, {bytes_of<std::int32_t>({7, 7, lowest}), bytes_of<std::int32_t>({0, -1, -1})});
+    const std::vector<Bytes> inputs{bytes_of<std::int32_t>({7, 7, lowest}),
+                                    bytes_of<std::int32_t>({0, -1, -1})};
+    const Ran ran = stack.run(builder, inputs);
     ASSERT_TRUE(ran.loaded) << ran.refusals;
     EXPECT_TRUE(ran.status != Status::ok || values_in<std::int32_t>(ran.output)[1] == -7);
 }
@@ -386,8 +387,9 @@ TEST(RunTimeValues, that_are_no_row_reach_no_memory_of_others) {
         const Value indices = builder.input("indices", DType::int32, {1, 2});
         builder.output(builder.op(Op::gather, {values, indices}), "y");
         CpuStack stack;
-        const Ran ran = stack.run(
-            builder, {bytes_of<std::int32_t>({10, 20, 30}), bytes_of<std::int32_t>({1, index})});
+        const std::vector<Bytes> inputs{bytes_of<std::int32_t>({10, 20, 30}),
+                                        bytes_of<std::int32_t>({1, index})};
+        const Ran ran = stack.run(builder, inputs);
         ASSERT_TRUE(ran.loaded) << ran.refusals;
         EXPECT_TRUE(ran.status != Status::ok || values_in<std::int32_t>(ran.output)[0] == 20);
     }

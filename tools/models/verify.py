@@ -25,8 +25,9 @@ import numpy
 import reference
 from checker.verifier import VerifierLibrary
 
-# How far from exact arithmetic an output may be, in distances of the reference model's own FP32, and
-# in parts of the largest value, which is for outputs where the reference model happens to be exact.
+# How far from exact arithmetic an output may be, in distances of the reference model's own FP32,
+# and in parts of the largest value, which is for outputs where the reference model happens to be
+# exact.
 # Both distances are the largest over all inputs: for one input a scalar may be exact by chance.
 DISTANCE_MAX = 4.0
 RELATIVE_DISTANCE_MAX = 2.0 ** -19

@@ -12,6 +12,7 @@
 #include "backends/cpu/ops/int8_fusion.h"
 #include "backends/cpu/ops/parts.h"
 #include "backends/cpu/step.h"
+#include "virtaccel/base/checked.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/types.h"
@@ -72,7 +73,7 @@ std::optional<Int8Term> shifted_term(const Lowering& lowering, const tosa::Opera
     }
     const auto multiplier = static_cast<std::uint32_t>(rescale->multipliers[0]);
     const std::int32_t left = std::countr_zero(multiplier) - rescale->shifts[0];
-    if (!std::has_single_bit(multiplier) || left < 0 || left > left_max) {
+    if (!is_power_of_two(multiplier) || left < 0 || left > left_max) {
         return std::nullopt;
     }
     return Int8Term{.zero = rescale->input_zero, .left = left};
