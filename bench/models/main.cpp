@@ -2,7 +2,6 @@
 // one process. Does what bench.py tells it on standard input, as worker.py does for the others, and
 // answers one line of JSON each time.
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

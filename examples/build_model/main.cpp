@@ -19,7 +19,6 @@
 #include "virtaccel/base/vocabulary.h"
 #include "virtaccel/guest/failure.h"
 #include "virtaccel/guest/session.h"
-#include "virtaccel/tosa/attributes.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"

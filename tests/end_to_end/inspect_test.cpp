@@ -1,11 +1,9 @@
 // `virtaccel inspect` as a user meets it: what it says of a model, of a backend, and of a picture.
 
-#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -16,7 +16,6 @@
 #include "host/memory.h"
 #include "tests/end_to_end/stack.h"
 #include "virtaccel/backend/any_backend.h"
-#include "virtaccel/backend/contract.h"
 #include "virtaccel/backend/owned.h"
 #include "virtaccel/base/memory.h"
 #include "virtaccel/base/result.h"

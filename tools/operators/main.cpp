@@ -2,7 +2,6 @@
 // compares instead. virtaccel-operators cells reads lines of an operator's name and a model's path
 // from standard input and says for each in which cell the model uses the operator.
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>

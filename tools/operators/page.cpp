@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -111,6 +112,17 @@ std::string row_of(const Cell& cell, std::string_view last) {
                        needs_of(cell.signature.needs), last);
 }
 
+// The cells of an operator whose first operand has a type.
+std::vector<Cell> cells_in(const tosa::OperatorRow& row, DType column) {
+    std::vector<Cell> cells;
+    for (const tosa::Signature& signature : row.signatures) {
+        if (signature.types[0] == column) {
+            cells.push_back({.row = row, .signature = signature});
+        }
+    }
+    return cells;
+}
+
 std::string matrix(const Evidence& evidence) {
     std::string text = "| operator |";
     std::string rule = "|---|";
@@ -122,15 +134,9 @@ std::string matrix(const Evidence& evidence) {
     for (const tosa::OperatorRow& row : tosa::operator_rows()) {
         text += fmt::format("| {} |", row.name);
         for (const DType column : columns) {
-            std::vector<Cell> cells;
-            for (const tosa::Signature& signature : row.signatures) {
-                if (signature.types[0] == column) {
-                    cells.push_back({.row = row, .signature = signature});
-                }
-            }
-            text += fmt::format(" {} |", field_of(cells, evidence));
+            text += fmt::format(" {} |", field_of(cells_in(row, column), evidence));
         }
-        text += "\n";
+        text += '\n';
     }
     return text;
 }

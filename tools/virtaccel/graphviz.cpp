@@ -5,14 +5,14 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <expected>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
-#include <sched.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/types.h>
@@ -22,7 +22,6 @@
 #include "host/clock.h"
 #include "host/streams.h"
 #include "tools/virtaccel/failure.h"
-#include "virtaccel/base/result.h"
 
 namespace virtaccel::cli {
 namespace {

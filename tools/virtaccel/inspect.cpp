@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +25,6 @@
 #include "virtaccel/base/bytes.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
-#include "virtaccel/guest/resident_bytes.h"
 #include "virtaccel/lowering/capabilities.h"
 #include "virtaccel/tosa/analyze_for.h"
 #include "virtaccel/tosa/graph.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +13,7 @@
 #include "virtaccel/tosa/analyze_for.h"
 #include "virtaccel/tosa/builder.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/target.h"
 #include "virtaccel/tosa/testing/models.h"
 #include "virtaccel/tosa/types.h"
 #include "virtaccel/tosa/validate.h"
