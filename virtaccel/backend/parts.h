@@ -4,7 +4,6 @@
 // straight into that block, and a join shows it to a backend as it stands. The one thing to know:
 // parts never reach a backend, and a backend never sees that an artifact came in parts.
 
-#include <cstddef>
 #include <cstdint>
 
 #include "virtaccel/backend/contract.h"

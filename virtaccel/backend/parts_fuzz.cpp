@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <list>
 #include <map>
 #include <optional>
@@ -22,11 +23,9 @@
 #include "virtaccel/base/status.h"
 #include "virtaccel/base/testing/choices.h"
 #include "virtaccel/base/testing/memory.h"
-#include "virtaccel/base/vocabulary.h"
 
 namespace {
 
-using virtaccel::Memory;
 using virtaccel::Piece;
 using virtaccel::PieceList;
 using virtaccel::Reader;

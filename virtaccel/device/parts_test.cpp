@@ -260,7 +260,7 @@ TEST_F(PartsTest, are_given_up_by_a_reset) {
     EXPECT_FALSE(report.discard);
     EXPECT_EQ(report.released, (Tally{5, (2 * first_cost) + 64 + 64}));
     EXPECT_EQ(report.quarantined, Tally{});
-    EXPECT_EQ(heap.live_bytes(), before - (2 * 256));
+    EXPECT_EQ(heap.live_bytes(), before - (std::uint64_t{2} * 256));
     context_id = context();
     EXPECT_TRUE(try_join(context_id, other_key).refuses(Status::invalid_argument));
     part(context_id, 0, 10);

@@ -14,7 +14,6 @@
 // load succeeded or not; the program needs them no more.
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 

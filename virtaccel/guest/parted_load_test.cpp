@@ -22,12 +22,12 @@
 #include "virtaccel/guest/client.h"
 #include "virtaccel/guest/failure.h"
 #include "virtaccel/guest/handle.h"
-#include "virtaccel/guest/requests.h"
 #include "virtaccel/guest/resident_bytes.h"
 #include "virtaccel/guest/session.h"
 #include "virtaccel/guest/testing/client_rig.h"
 #include "virtaccel/guest/testing/fake_device.h"
 #include "virtaccel/guest/testing/scripted_port.h"
+#include "virtaccel/queue/port.h"
 #include "virtaccel/wire/commands.h"
 #include "virtaccel/wire/records.h"
 

@@ -72,7 +72,7 @@ Block pack(const Memory& memory, const Scales& scales) {
     Block block{memory, 4 * sizeof(std::int32_t) * length};
     auto* const first = reinterpret_cast<std::int32_t*>(block.data());
     for (std::size_t i = 0; i < length; ++i) {
-        const auto shift = static_cast<std::int32_t>(scales.shifts[i % channels]);
+        const std::int32_t shift = +scales.shifts[i % channels];
         const std::int32_t left = std::max(0, shift_wanted - shift);
         const std::int32_t right = shift + left - 32;
         first[i] = left;
