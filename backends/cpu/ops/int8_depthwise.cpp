@@ -82,7 +82,9 @@ class Int8Depthwise final : public Step {
             std::int32_t* const sums = plan_.rescale
                                            ? woven + woven_words()
                                            : frame.at<std::int32_t>(output) + (row * row_sums());
-            compute_int8_depthwise(shape_, packed, woven, word_step_, sums, window().x.output);
+            compute_int8_depthwise(
+                shape_, packed, {.words = woven, .stride = word_step_, .pixels = window().x.output},
+                sums);
             if (plan_.rescale) {
                 rescale_to_int8(*plan_.rescale, sums, window().x.output,
                                 frame.at<std::int8_t>(output) + (row * row_sums()));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #undef HWY_TARGET_INCLUDE
@@ -59,7 +60,7 @@ void pack_with(const Int8DepthwiseShape& shape, std::span<const std::int8_t> wei
                 ((tap % shape.kernel_x) * words_of<Dot>(shape)) + (y / Dot::elements);
             const std::int8_t weight =
                 weights[static_cast<std::size_t>((tap * shape.channels) + channel)];
-            const auto stored = static_cast<std::make_signed_t<typename Dot::Element>>(weight);
+            const auto stored = static_cast<std::make_signed_t<typename Dot::Element>>(+weight);
             auto* const place = reinterpret_cast<std::byte*>(target + (word * padded) + channel);
             std::memcpy(place + ((y % Dot::elements) * static_cast<std::int64_t>(sizeof(stored))),
                         &stored, sizeof(stored));
@@ -135,7 +136,7 @@ void weave_word(std::span<const std::int8_t* const> rows, std::int32_t zero, std
             std::copy_n(here[row], count - i, last[row].data());
             here[row] = last[row].data();
         }
-        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> words;
+        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> words{};
         hn::StoreU(woven<Dot>(here, 0, zeros, all), Words{}, words.data());
         std::copy_n(words.data(), count - i, target + i);
     }
@@ -173,7 +174,7 @@ HWY_INLINE void store_some(WordVector sums, std::int64_t count, std::int32_t* ta
         hn::BlendedStore(sums, hn::FirstN(Words{}, static_cast<std::size_t>(count)), Words{},
                          target);
     } else {
-        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes;
+        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
         hn::StoreU(sums, Words{}, lanes.data());
         std::copy_n(lanes.data(), count, target);
     }
@@ -316,20 +317,20 @@ void compute_row(const Place& place, std::int64_t count, std::int32_t* output) {
     }
 }
 
-void compute(const Int8DepthwiseShape& shape, const std::int32_t* packed, const std::int32_t* woven,
-             std::int64_t stride, std::int32_t* output, std::int64_t count) {
+void compute(const Int8DepthwiseShape& shape, const std::int32_t* packed, const WovenRow& row,
+             std::int32_t* output) {
     const std::int64_t padded = padded_to_lanes(shape.channels);
     with_words([&](auto dot) HWY_ATTR {
         Place place{.shape = shape,
                     .bias = packed,
                     .weights = packed + padded,
                     .weights_step = padded,
-                    .woven = woven,
-                    .woven_step = stride,
+                    .woven = row.words,
+                    .woven_step = row.stride,
                     .words = words_of<decltype(dot)>(shape),
                     .channel = 0};
         for (; place.channel < shape.channels; place.channel += word_lanes) {
-            compute_row<decltype(dot)>(place, count, output);
+            compute_row<decltype(dot)>(place, row.pixels, output);
         }
     });
 }
@@ -375,9 +376,8 @@ void pad_woven_int8(const Int8DepthwiseShape& shape, std::int64_t count, std::in
 }
 
 void compute_int8_depthwise(const Int8DepthwiseShape& shape, const std::int32_t* packed,
-                            const std::int32_t* woven, std::int64_t stride, std::int32_t* output,
-                            std::int64_t count) {
-    HWY_DYNAMIC_DISPATCH(compute)(shape, packed, woven, stride, output, count);
+                            const WovenRow& row, std::int32_t* output) {
+    HWY_DYNAMIC_DISPATCH(compute)(shape, packed, row, output);
 }
 
 }  // namespace virtaccel::backends::cpu::ops

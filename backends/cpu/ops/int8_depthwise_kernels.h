@@ -47,10 +47,16 @@ void weave_int8(const Int8DepthwiseShape& shape, std::span<const std::int8_t* co
 void pad_woven_int8(const Int8DepthwiseShape& shape, std::int64_t count, std::int64_t stride,
                     std::int32_t* target);
 
-// Computes the sums of `count` output pixels; `woven` begins with the first pixel's first column,
-// and may be read 60 bytes beyond its end. Sums wrap around.
+// What `pixels` output pixels see: woven words, `stride` apart, from the first pixel's first column
+// on. They may be read 60 bytes beyond their end.
+struct WovenRow {
+    const std::int32_t* words = nullptr;
+    std::int64_t stride = 0;
+    std::int64_t pixels = 0;
+};
+
+// Computes the sums of a row's pixels. They wrap around.
 void compute_int8_depthwise(const Int8DepthwiseShape& shape, const std::int32_t* packed,
-                            const std::int32_t* woven, std::int64_t stride, std::int32_t* output,
-                            std::int64_t count);
+                            const WovenRow& row, std::int32_t* output);
 
 }  // namespace virtaccel::backends::cpu::ops

@@ -13,6 +13,7 @@
 #include "backends/cpu/ops/parts.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/tosa/graph.h"
+#include "virtaccel/tosa/refusal.h"
 #include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu::ops {
@@ -89,7 +90,7 @@ bool is_only_zero_point(const KnownRescale& rescale) {
 }
 
 Int8PreluScale scale_of(const KnownRescale& rescale) {
-    const std::int32_t shift = rescale.shifts[0];
+    const std::int32_t shift = +rescale.shifts[0];
     return {.multiplier = rescale.multipliers[0],
             .shift = shift,
             .away = rescale.rounds_twice && shift > 31 ? half_of_bit_31 : 0};

@@ -113,7 +113,7 @@ std::optional<FoundTerm> term_of(const Lowering& lowering, const tosa::Operator&
     }
     term->is_scaled = true;
     term->multiplier = rescale->multipliers[0];
-    term->shift = rescale->shifts[0];
+    term->shift = +rescale->shifts[0];
     return FoundTerm{.term = *term, .first = first, .last = last};
 }
 
@@ -127,7 +127,7 @@ bool absorb_rescale(const Lowering& lowering, Plan& plan) {
         return false;
     }
     plan.shape.multiplier = rescale->multipliers[0];
-    plan.shape.shift = rescale->shifts[0];
+    plan.shape.shift = +rescale->shifts[0];
     plan.shape.rounds_twice = rescale->rounds_twice;
     plan.shape.output_zero = rescale->output_zero;
     plan.output = op.outputs[0];

@@ -173,7 +173,7 @@ class Int8Ends {
             hn::BlendedStore(value, hn::FirstN(bytes, static_cast<std::size_t>(count)), bytes,
                              target);
         } else {
-            std::array<std::int8_t, static_cast<std::size_t>(word_lanes)> lanes;
+            std::array<std::int8_t, static_cast<std::size_t>(word_lanes)> lanes{};
             hn::StoreU(value, bytes, lanes.data());
             std::copy_n(lanes.data(), count, target);
         }
