@@ -91,13 +91,13 @@ class Tile {
 
     template <std::size_t... p>
     HWY_INLINE void set(const float* bias, std::index_sequence<p...> /*which*/) {
-        (set_pixel(sums_[p], bias, Fulls{}), ...);
+        (set_pixel(std::get<p>(sums_), bias, Fulls{}), ...);
     }
 
     template <std::size_t... v>
     static HWY_INLINE void set_pixel(Pixel& pixel, const float* bias,
                                      std::index_sequence<v...> /*which*/) {
-        ((pixel.full[v] = hn::LoadU(Full{}, bias + (v * full_lanes))), ...);
+        ((std::get<v>(pixel.full) = hn::LoadU(Full{}, bias + (v * full_lanes))), ...);
         if constexpr (has_half) {
             pixel.half = hn::LoadU(Half{}, bias + (fulls * full_lanes));
         }
@@ -108,7 +108,7 @@ class Tile {
                              std::index_sequence<p...> /*which*/) {
         Pixel row;
         set_pixel(row, weights, Fulls{});
-        (multiply_pixel(sums_[p], *windows.template at<p>(), row, Fulls{}), ...);
+        (multiply_pixel(std::get<p>(sums_), *windows.template at<p>(), row, Fulls{}), ...);
     }
 
     template <std::size_t... v>
@@ -116,7 +116,9 @@ class Tile {
                                           std::index_sequence<v...> /*which*/) {
         if constexpr (fulls != 0) {
             const FullVector full = hn::Set(Full{}, input);
-            ((pixel.full[v] = hn::MulAdd(full, row.full[v], pixel.full[v])), ...);
+            ((std::get<v>(pixel.full) =
+                  hn::MulAdd(full, std::get<v>(row.full), std::get<v>(pixel.full))),
+             ...);
         }
         if constexpr (has_half) {
             pixel.half = hn::MulAdd(hn::Set(Half{}, input), row.half, pixel.half);
@@ -129,7 +131,7 @@ class Tile {
 
         template <std::size_t p>
         HWY_INLINE FullVector at() const {
-            return tile.sums_[p].full[v];
+            return std::get<v>(std::get<p>(tile.sums_).full);
         }
     };
 
@@ -138,7 +140,7 @@ class Tile {
 
         template <std::size_t p>
         HWY_INLINE HalfVector at() const {
-            return tile.sums_[p].half;
+            return std::get<p>(tile.sums_).half;
         }
     };
 

@@ -136,7 +136,7 @@ class Tile {
     template <std::size_t... p>
     HWY_INLINE void set(std::index_sequence<p...> /*which*/) {
         const Vector bias = hn::LoadU(D{}, place_.bias + place_.channel);
-        ((sums_[p] = bias), ...);
+        ((std::get<p>(sums_) = bias), ...);
     }
 
     HWY_INLINE void add_row(const float* input, std::int64_t origin, const float* weights,
@@ -158,7 +158,7 @@ class Tile {
 
         template <std::size_t p>
         HWY_INLINE Vector at() const {
-            return tile.sums_[p];
+            return std::get<p>(tile.sums_);
         }
     };
 
@@ -167,9 +167,10 @@ class Tile {
                                  std::int64_t origin, std::index_sequence<c...> /*which*/) {
         if constexpr (view.is_inside) {
             const Steps<columns> from{input + (origin * place_.channels), place_.channels};
-            ((loaded[c] = in_register(load(from.template at<c>()))), ...);
+            ((std::get<c>(loaded) = in_register(load(from.template at<c>()))), ...);
         } else {
-            ((loaded[c] = in_register(input_at(input, origin + static_cast<std::int64_t>(c)))),
+            ((std::get<c>(loaded) =
+                  in_register(input_at(input, origin + static_cast<std::int64_t>(c)))),
              ...);
         }
     }
@@ -186,15 +187,17 @@ class Tile {
     template <std::size_t k, std::size_t... p>
     HWY_INLINE void add_column(const std::array<Vector, columns>& loaded, Vector weights,
                                std::index_sequence<p...> /*which*/) {
-        ((sums_[p] = hn::MulAdd(loaded[(p * view.stride) + k], weights, sums_[p])), ...);
+        ((std::get<p>(sums_) =
+              hn::MulAdd(std::get<(p * view.stride) + k>(loaded), weights, std::get<p>(sums_))),
+         ...);
     }
 
     template <std::size_t... p>
     HWY_INLINE void add_tap(const float* input, std::int64_t column, Vector weights,
                             std::index_sequence<p...> /*which*/) {
-        ((sums_[p] = hn::MulAdd(
+        ((std::get<p>(sums_) = hn::MulAdd(
               input_at(input, column + (static_cast<std::int64_t>(p) * place_.x().stride)), weights,
-              sums_[p])),
+              std::get<p>(sums_))),
          ...);
     }
 

@@ -97,20 +97,25 @@ HWY_INLINE V in_register(V value) {
     return value;
 }
 
+// Elements of arrays that are to stay in registers are named by std::get: an index is checked, if
+// the library checks, before the compiler knows that it is a constant, and then they have been in
+// memory.
+
 // `count` addresses, `step` elements apart. Three of them come from one pointer, as far as an
 // instruction's own arithmetic reaches, so that they do not run out of registers.
 template <std::size_t count, class T = float>
 class Steps {
   public:
     HWY_INLINE Steps(const T* first, std::int64_t step) : step_(step) {
-        for (std::size_t i = 0; i < base_.size(); ++i) {
-            base_[i] = first + (static_cast<std::int64_t>(3 * i) * step);
+        for (const T*& pointer : base_) {
+            pointer = first;
+            first += 3 * step;
         }
     }
 
     template <std::size_t i>
     HWY_INLINE const T* at() const {
-        return base_[i / 3] + (static_cast<std::int64_t>(i % 3) * step_);
+        return std::get<i / 3>(base_) + (static_cast<std::int64_t>(i % 3) * step_);
     }
 
     // Moves all of them on by one element.
