@@ -151,16 +151,20 @@ std::unique_ptr<Step> make_step(Lowering& lowering, const Convolution& convoluti
                                        : make_depthwise_step(lowering, convolution);
 }
 
-// A convolution, and perhaps the pointwise one that alone reads it and is computed together with
-// it.
+// A convolution, and perhaps others that are computed together with it: a pointwise one that alone
+// reads a depthwise one, and another pointwise one before those.
 struct Plan {
+    std::optional<Convolution> expansion;
     Convolution first;
     std::optional<Convolution> second;
 
     [[nodiscard]] const Convolution& last() const { return second ? *second : first; }
 
     [[nodiscard]] std::vector<ValueId> reads() const {
-        std::vector<ValueId> values{first.input};
+        std::vector<ValueId> values{expansion ? expansion->input : first.input};
+        if (expansion && expansion->residual) {
+            values.push_back(expansion->residual->value);
+        }
         if (first.residual) {
             values.push_back(first.residual->value);
         }
@@ -171,15 +175,25 @@ struct Plan {
     }
 };
 
+// The position of the convolution that alone reads `value`, has it as its image and known weights;
+// else nowhere.
+std::uint32_t convolution_after(const Lowering& lowering, ValueId value, tosa::Op op) {
+    const std::uint32_t reader = lowering.only_reader(value);
+    if (reader == tosa::nowhere || lowering.operator_at(reader).op != op ||
+        lowering.operator_at(reader).inputs[0] != value ||
+        !has_known_weights(lowering, lowering.operator_at(reader))) {
+        return tosa::nowhere;
+    }
+    return reader;
+}
+
 // Takes a pointwise convolution that reads nothing but a depthwise one.
 std::uint32_t absorb_pointwise(Lowering& lowering, Plan& plan, std::uint32_t last) {
     if (!plan.first.is_depthwise || plan.first.is_multiplied()) {
         return last;
     }
-    const std::uint32_t reader = lowering.only_reader(plan.first.output);
-    if (reader == tosa::nowhere || lowering.operator_at(reader).op != tosa::Op::conv2d ||
-        lowering.operator_at(reader).inputs[0] != plan.first.output ||
-        !has_known_weights(lowering, lowering.operator_at(reader))) {
+    const std::uint32_t reader = convolution_after(lowering, plan.first.output, tosa::Op::conv2d);
+    if (reader == tosa::nowhere) {
         return last;
     }
     const Convolution second = convolution_of(lowering, lowering.operator_at(reader));
@@ -190,6 +204,51 @@ std::uint32_t absorb_pointwise(Lowering& lowering, Plan& plan, std::uint32_t las
     plan.second = second;
     last = std::max(reader, absorb_readers(lowering, *plan.second));
     return absorb_slopes(lowering, *plan.second, last);
+}
+
+// An image of at least so many floats does not stay in a usual second-level cache until it is read.
+// Then it is computed a few rows at a time, for a depthwise convolution that is done with them at
+// once; unless its weights, that are read as often, are many.
+constexpr std::int64_t far_floats = 131072;
+constexpr std::int64_t expansion_weights_max = 16384;
+
+// Whether what follows `depthwise`, but for a clamp, is a pointwise convolution to be computed
+// together with it.
+bool is_separable(const Lowering& lowering, const Convolution& depthwise) {
+    if (depthwise.is_multiplied()) {
+        return false;
+    }
+    ValueId output = depthwise.output;
+    const std::uint32_t reader = lowering.only_reader(output);
+    if (reader != tosa::nowhere && lowering.operator_at(reader).op == tosa::Op::clamp) {
+        output = lowering.operator_at(reader).outputs[0];
+    }
+    const std::uint32_t pointwise = convolution_after(lowering, output, tosa::Op::conv2d);
+    return pointwise != tosa::nowhere &&
+           convolution_of(lowering, lowering.operator_at(pointwise)).is_pointwise();
+}
+
+// Where the convolution is a large pointwise one that only a separable one reads, takes that one's
+// depthwise half.
+std::uint32_t absorb_depthwise(Lowering& lowering, Plan& plan, std::uint32_t last) {
+    const ImageWindow& window = plan.first.window;
+    const std::int64_t floats = window.y.output * window.x.output * plan.first.output_channels;
+    if (!plan.first.is_pointwise() || floats < far_floats ||
+        window.channels * plan.first.output_channels > expansion_weights_max) {
+        return last;
+    }
+    const std::uint32_t reader =
+        convolution_after(lowering, plan.first.output, tosa::Op::depthwise_conv2d);
+    if (reader == tosa::nowhere) {
+        return last;
+    }
+    const Convolution depthwise = convolution_of(lowering, lowering.operator_at(reader));
+    if (!is_separable(lowering, depthwise)) {
+        return last;
+    }
+    lowering.take(reader);
+    plan.expansion = std::exchange(plan.first, depthwise);
+    return std::max(reader, absorb_readers(lowering, plan.first));
 }
 
 void emit(Lowering& lowering, const Plan& plan) {
@@ -207,14 +266,17 @@ void emit(Lowering& lowering, const Plan& plan) {
             static_cast<void>(lowering.compute_in_place(last.output, residual));
         }
     }
-    auto step = plan.second ? make_separable_step(lowering, plan.first, *plan.second)
+    auto step = plan.second ? make_separable_step(lowering, {.expansion = plan.expansion,
+                                                             .depthwise = plan.first,
+                                                             .pointwise = *plan.second})
                             : make_step(lowering, plan.first);
     lowering.emit(std::move(step), reads, last.output);
 }
 
 // FP32, with what stands before and behind it.
 void lower_fp32(Lowering& lowering, const tosa::Operator& op) {
-    Plan plan{.first = convolution_of(lowering, op), .second = std::nullopt};
+    Plan plan{
+        .expansion = std::nullopt, .first = convolution_of(lowering, op), .second = std::nullopt};
     if (lowering.is_known(plan.first.output)) {
         emit(lowering, plan);
         return;
@@ -222,6 +284,7 @@ void lower_fp32(Lowering& lowering, const tosa::Operator& op) {
     absorb_padding(lowering, plan.first);
     std::uint32_t last = absorb_readers(lowering, plan.first);
     last = absorb_slopes(lowering, plan.first, last);
+    last = absorb_depthwise(lowering, plan, last);
     last = absorb_pointwise(lowering, plan, last);
     if (last == lowering.position()) {
         emit(lowering, plan);
@@ -235,7 +298,8 @@ void lower_fp32(Lowering& lowering, const tosa::Operator& op) {
 
 // Fewer bits than FP32, by way of it.
 void lower_narrow(Lowering& lowering, const tosa::Operator& op) {
-    Plan plan{.first = convolution_of(lowering, op), .second = std::nullopt};
+    Plan plan{
+        .expansion = std::nullopt, .first = convolution_of(lowering, op), .second = std::nullopt};
     plan.first.input = emit_widening(lowering, op.inputs[0]);
     plan.first.output = add_wide(lowering, op.outputs[0]);
     emit(lowering, plan);

@@ -2,6 +2,7 @@
 // The steps that compute a convolution and what it has taken along.
 
 #include <memory>
+#include <optional>
 
 #include "backends/cpu/block.h"
 #include "backends/cpu/ops/convolution.h"
@@ -24,11 +25,16 @@ namespace ops {
 [[nodiscard]] std::unique_ptr<Step> make_multiplied_step(Lowering& lowering,
                                                          const Convolution& convolution);
 
-// A depthwise convolution whose result only the pointwise one reads, in one: it need not go further
-// than the nearest cache.
+// Convolutions of which each reads nothing but the one before, in one step: what is between them
+// need not go further than a near cache.
+struct Separable {
+    std::optional<Convolution> expansion;  // pointwise
+    Convolution depthwise;
+    Convolution pointwise;
+};
+
 [[nodiscard]] std::unique_ptr<Step> make_separable_step(Lowering& lowering,
-                                                        const Convolution& depthwise,
-                                                        const Convolution& pointwise);
+                                                        const Separable& separable);
 
 // Shapes and packed weights, as the kernels want them.
 [[nodiscard]] DenseShape dense_shape_of(const Convolution& convolution);

@@ -265,6 +265,67 @@ TEST(Convolution, of_a_whole_residual_block_is_the_same_in_parts) {
     EXPECT_GT(run.program().steps.front()->parts(), 1U);
 }
 
+// x + project(depthwise(clamp(expand(x)))): the block that hand landmarks are made of, over images
+// so large that the step in the middle is computed a few rows at a time.
+void check_expanded(const Image& input, std::int32_t expanded, Axis y, Axis x,
+                    std::uint32_t threads = 1) {
+    SCOPED_TRACE(::testing::PrintToString(input.shape()) + ", kernel " + std::to_string(y.kernel) +
+                 ", stride " + std::to_string(y.stride) + ", dilation " +
+                 std::to_string(y.dilation) + ", " + std::to_string(threads) + " threads");
+    const auto clamp_all = [](Image& image) {
+        for (float& pixel : image.pixels) {
+            pixel = std::clamp(pixel, 0.0F, 0.75F);
+        }
+    };
+    const Filter expand = filter_of(input, expanded, {}, {});
+    Image wanted = plain_conv2d(input, expand);
+    clamp_all(wanted);
+    const Filter spatial = depthwise_filter_of(wanted, 1, y, x);
+    wanted = plain_depthwise(wanted, spatial);
+    clamp_all(wanted);
+    const Filter project = filter_of(wanted, input.channels, {}, {});
+    wanted = plain_conv2d(wanted, project);
+    const bool is_same_size = wanted.height == input.height && wanted.width == input.width;
+
+    tosa::Builder builder;
+    const Value image = builder.input("x", DType::fp32, input.shape());
+    Value value = builder.clamp(conv2d(builder, image, input.channels, expand), 0.0F, 0.75F);
+    value = builder.clamp(depthwise(builder, value, expanded, spatial), 0.0F, 0.75F);
+    value = conv2d(builder, value, expanded, project);
+    if (is_same_size) {
+        value = builder.add(value, image);
+        std::ranges::transform(wanted.pixels, input.pixels, wanted.pixels.begin(), std::plus<>{});
+    }
+    builder.output(value, "y");
+    ModelRun run{builder, ModelOptions{.threads = threads}};
+    expect_near(run.input(input.pixels).output<float>(), wanted.pixels, 1e-3F);
+    EXPECT_EQ(run.steps(), 1U);
+}
+
+TEST(Convolution, of_a_large_expanded_block_is_one_step) {
+    const Axis three{.kernel = 3, .before = 1, .after = 1};
+    on_each_instruction_set([&] {
+        check_expanded(image_of({1, 41, 37, 5}), 100, three, three);
+        check_expanded(image_of({1, 42, 37, 5}), 100,
+                       {.kernel = 3, .stride = 2, .before = 0, .after = 1},
+                       {.kernel = 3, .stride = 2, .before = 1, .after = 1});
+        check_expanded(image_of({2, 43, 31, 3}), 99,
+                       {.kernel = 5, .dilation = 2, .before = 4, .after = 4},
+                       {.kernel = 5, .before = 2, .after = 2});
+        check_expanded(image_of({1, 43, 31, 3}), 99, {.kernel = 2, .stride = 3, .before = 1},
+                       three);
+    });
+}
+
+TEST(Convolution, of_a_large_expanded_block_is_the_same_in_parts) {
+    const Axis three{.kernel = 3, .before = 1, .after = 1};
+    for (const std::uint32_t threads : {2U, 3U, 8U}) {
+        check_expanded(image_of({2, 41, 37, 5}), 100, three, three, threads);
+        check_expanded(image_of({3, 53, 29, 4}), 90,
+                       {.kernel = 5, .stride = 2, .before = 2, .after = 2}, three, threads);
+    }
+}
+
 // A convolution of one tap with weight 1, whose result is the input.
 Value same(tosa::Builder& builder, Value x) {
     return builder.conv2d(x, builder.constant({1, 1, 1, 1}, {1.0F}), builder.constant({1}, {0.0F}),

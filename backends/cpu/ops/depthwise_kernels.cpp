@@ -57,6 +57,9 @@ struct Place {
     const float* input;
     std::int64_t taps;
     std::int64_t tap_step;
+    // The tap that lies beyond the end of a ring of rows, and how far it is back to where it is.
+    std::int64_t ring_tap;
+    std::int64_t ring_floats;
     std::int64_t weights_step;
     std::int64_t channels;
 
@@ -69,7 +72,12 @@ Place place_of(const DepthwiseShape& shape, const float* packed, const Depthwise
     const auto taps = y.taps_inside(row.y);
     const std::int64_t row_floats = x.input * shape.window.channels;
     const std::int64_t channels = padded(shape.window.channels);
-    const std::int64_t first_row = y.origin(row.y) + (taps.first * y.dilation);
+    std::int64_t first_row = y.origin(row.y) + (taps.first * y.dilation);
+    std::int64_t ring_tap = taps.end;
+    if (row.ring_rows != 0) {
+        first_row %= row.ring_rows;
+        ring_tap = (row.ring_rows - first_row + y.dilation - 1) / y.dilation;
+    }
     return {.shape = shape,
             .row = row,
             .channel = 0,
@@ -80,6 +88,8 @@ Place place_of(const DepthwiseShape& shape, const float* packed, const Depthwise
             .input = row.image + (first_row * row_floats),
             .taps = taps.end - taps.first,
             .tap_step = y.dilation * row_floats,
+            .ring_tap = ring_tap,
+            .ring_floats = row.ring_rows * row_floats,
             .weights_step = channels,
             .channels = shape.window.channels};
 }
@@ -107,6 +117,7 @@ class Tile {
         const std::int64_t weights_step = place.weights_step;
         const std::int64_t origin = place.x().origin(x);
         for (std::int64_t i = 0; i < place.taps; ++i) {
+            input -= i == place.ring_tap ? place.ring_floats : 0;
             add_row(input, origin, weights, weights_step);
             input += place.tap_step;
             weights += place.x().kernel * weights_step;

@@ -23,6 +23,8 @@ struct DepthwiseShape {
 // One row of output pixels, number `y` of its image.
 struct DepthwiseRow {
     const float* image = nullptr;  // the input's
+    // If not zero, `image` holds no more rows than these: row i of the input is at i modulo this.
+    std::int64_t ring_rows = 0;
     std::int64_t y = 0;
     float* output = nullptr;
     const float* residual = nullptr;
