@@ -187,7 +187,8 @@ std::uint32_t convolution_after(const Lowering& lowering, ValueId value, tosa::O
     return reader;
 }
 
-// Takes a pointwise convolution that reads nothing but a depthwise one.
+// Takes a pointwise convolution that reads nothing but a depthwise one; unless it had better have
+// all pixels at once.
 std::uint32_t absorb_pointwise(Lowering& lowering, Plan& plan, std::uint32_t last) {
     if (!plan.first.is_depthwise || plan.first.is_multiplied()) {
         return last;
@@ -197,7 +198,7 @@ std::uint32_t absorb_pointwise(Lowering& lowering, Plan& plan, std::uint32_t las
         return last;
     }
     const Convolution second = convolution_of(lowering, lowering.operator_at(reader));
-    if (!second.is_pointwise()) {
+    if (!second.is_pointwise() || second.has_far_weights()) {
         return last;
     }
     lowering.take(reader);

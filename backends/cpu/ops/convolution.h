@@ -51,6 +51,14 @@ struct Convolution {
         return is_depthwise && output_channels != window.channels;
     }
 
+    // Pointwise, with more weights than should be read more than once for so few pixels as it has.
+    [[nodiscard]] bool has_far_weights() const {
+        constexpr std::int64_t weights_min = 98304;  // most of what a second-level cache holds
+        constexpr std::int64_t input_max = 65536;    // stays there beside weights that pass by
+        return is_pointwise() && window.channels * output_channels >= weights_min &&
+               window.batch * window.y.output * window.x.output * window.channels <= input_max;
+    }
+
     // Multiplications, of all output elements together.
     [[nodiscard]] std::uint64_t operations() const {
         const std::int64_t depth = is_depthwise ? 1 : window.channels;

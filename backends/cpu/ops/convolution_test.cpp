@@ -157,6 +157,17 @@ TEST(Conv2d, is_the_same_in_parts) {
     }
 }
 
+TEST(Conv2d, of_one_tap_with_many_weights_is_right) {
+    on_each_instruction_set([] {
+        for (const std::uint32_t threads : {1U, 2U, 3U, 8U}) {
+            const Image input = image_of({1, 3, 5, 301});
+            check_conv2d(input, filter_of(input, 331, {}, {}), threads);
+            const Image pixel = image_of({1, 1, 1, 310});
+            check_conv2d(pixel, filter_of(pixel, 320, {}, {}), threads);
+        }
+    });
+}
+
 TEST(Conv2d, takes_one_bias_for_all_channels) {
     const Image input = image_of({1, 4, 4, 3});
     Filter filter = filter_of(input, 10, {}, {});

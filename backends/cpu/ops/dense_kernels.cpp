@@ -289,15 +289,23 @@ std::int64_t tile(const DenseShape& shape) {
     return static_cast<std::int64_t>(tile_pixels(Cut{shape}.units_of(0)));
 }
 
+std::int64_t panel_count(const DenseShape& shape) {
+    return static_cast<std::int64_t>(Cut{shape}.panels());
+}
+
 void compute(const DenseShape& shape, const float* packed, DensePixels pixels) {
     const Cut cut{shape};
     const float* bias = packed;
     const float* weights = packed + (arrays(shape) * cut.channels());
     pixels.slopes = shape.has_slopes ? packed + cut.channels() : nullptr;
     std::int64_t channel = 0;
-    for (std::size_t panel = 0; panel < cut.panels(); ++panel) {
-        const std::size_t units = cut.units_of(panel);
-        panels[units - 1](shape, weights, bias, pixels, channel);
+    const std::int64_t last =
+        std::min(panel_count(shape) - pixels.first_panel, pixels.panels_max) + pixels.first_panel;
+    for (std::int64_t panel = 0; panel < last; ++panel) {
+        const std::size_t units = cut.units_of(static_cast<std::size_t>(panel));
+        if (panel >= pixels.first_panel) {
+            panels[units - 1](shape, weights, bias, pixels, channel);
+        }
         const std::size_t width = units * unit;
         weights += width * static_cast<std::size_t>(shape.window_length());
         bias += width;
@@ -318,6 +326,7 @@ namespace virtaccel::backends::cpu::ops {
 HWY_EXPORT(packed_size);
 HWY_EXPORT(pack);
 HWY_EXPORT(tile);
+HWY_EXPORT(panel_count);
 HWY_EXPORT(compute);
 
 std::size_t packed_dense_size(const DenseShape& shape) {
@@ -331,6 +340,10 @@ void pack_dense(const DenseShape& shape, std::span<const float> weights,
 
 std::int64_t dense_tile(const DenseShape& shape) {
     return HWY_DYNAMIC_DISPATCH(tile)(shape);
+}
+
+std::int64_t dense_panels(const DenseShape& shape) {
+    return HWY_DYNAMIC_DISPATCH(panel_count)(shape);
 }
 
 void compute_dense(const DenseShape& shape, const float* packed, const DensePixels& pixels) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "backends/cpu/ops/clamp.h"
@@ -39,6 +40,9 @@ struct DensePixels {
     const float* residual = nullptr;
     std::int64_t count = 0;
     const float* slopes = nullptr;  // compute_dense() sets it
+    // Of the panels, from which on and how many to compute, if there are as many.
+    std::int64_t first_panel = 0;
+    std::int64_t panels_max = std::numeric_limits<std::int64_t>::max();
 };
 
 // How many floats pack_dense() writes for weights, bias and slopes.
@@ -51,6 +55,9 @@ void pack_dense(const DenseShape& shape, std::span<const float> weights,
 
 // How many pixels at a time suit the processor best.
 [[nodiscard]] std::int64_t dense_tile(const DenseShape& shape);
+
+// How many panels the output channels are cut into.
+[[nodiscard]] std::int64_t dense_panels(const DenseShape& shape);
 
 // Computes `pixels.count` pixels with what pack_dense() packed.
 void compute_dense(const DenseShape& shape, const float* packed, const DensePixels& pixels);

@@ -103,6 +103,29 @@ class PointwiseStep final : public DenseStep {
     }
 };
 
+// The same, a panel of weights after the other, each for all pixels.
+class PanelStep final : public DenseStep {
+  public:
+    using DenseStep::DenseStep;
+
+    bool run(const Frame& frame, std::uint32_t part) noexcept override {
+        static constexpr std::int64_t no_offset[] = {0};
+        const Range panels =
+            range_of(static_cast<std::uint64_t>(dense_panels(shape())), parts(), part);
+        DensePixels pixels{
+            .input = frame.at<const float>(convolution().input),
+            .window = 0,
+            .input_step = shape().run_length,
+            .run_offsets = no_offset,
+            .count = static_cast<std::int64_t>(convolution().rows()) * window().x.output,
+            .first_panel = static_cast<std::int64_t>(panels.first),
+            .panels_max = static_cast<std::int64_t>(panels.size())};
+        locate(frame, 0, pixels);
+        compute(pixels);
+        return true;
+    }
+};
+
 // Any window. Tiles that hang over the left or right edge are computed from a copy of their input
 // with zeros around it; of those over the upper or lower edge, the runs outside are left out.
 class WindowStep final : public DenseStep {
@@ -267,6 +290,11 @@ std::unique_ptr<Step> make_dense_step(Lowering& lowering, const Convolution& con
     const std::uint64_t rows = convolution.rows();
     const auto columns = static_cast<std::uint64_t>(convolution.window.x.output);
     const std::uint64_t operations = convolution.operations();
+    if (convolution.has_far_weights()) {
+        const auto panels = static_cast<std::uint64_t>(dense_panels(shape));
+        return std::make_unique<PanelStep>(convolution, shape, std::move(packed),
+                                           lowering.parts_for(panels, operations));
+    }
     if (convolution.is_pointwise()) {
         const std::uint64_t tiles = std::max<std::uint64_t>(
             rows * columns / static_cast<std::uint64_t>(dense_tile(shape)), 1);
