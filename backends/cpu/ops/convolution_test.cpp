@@ -201,6 +201,26 @@ TEST(DepthwiseConv2d, is_right_for_every_window) {
     });
 }
 
+// Of sevens, for which some kernels have tiles of their own, and not.
+TEST(DepthwiseConv2d, is_right_for_every_width) {
+    on_each_instruction_set([] {
+        for (const std::int32_t kernel : {3, 5}) {
+            for (const std::int32_t stride : {1, 2}) {
+                const Axis y{.kernel = kernel, .before = kernel / 2, .after = kernel / 2};
+                Axis x = y;
+                x.stride = stride;
+                for (std::int32_t width = 1; width <= 35; width += width < 8 ? 1 : 3) {
+                    const std::int32_t channels = 17 + (width * 5 % 24);
+                    // With as many zeros after it as the last window needs.
+                    x.after = x.before + ((width - 1) * (stride - 1) % 2);
+                    const Image input = image_of({1, 3, width, channels});
+                    check_depthwise(input, depthwise_filter_of(input, 1, y, x));
+                }
+            }
+        }
+    });
+}
+
 TEST(DepthwiseConv2d, with_several_outputs_for_each_channel_is_right) {
     for (const Axis& x : windows(7)) {
         const Image input = image_of({2, 4, 7, 3});

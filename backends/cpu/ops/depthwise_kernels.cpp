@@ -259,16 +259,32 @@ void compute_tiles(const Place& place, std::int64_t x) {
     }
 }
 
+// Tiles of seven pixels for rows that they fill better, if there are registers for what they see.
+template <class D, View view>
+void compute_row_in_tiles(const Place& place) {
+    constexpr std::size_t usual = tile_pixels / view.stride;
+    if constexpr (has_halves) {
+        if (place.x().output % 7 == 0 && place.x().output % usual != 0) {
+            compute_tiles<D, 7, view>(place, 0);
+            return;
+        }
+    }
+    compute_tiles<D, usual, view>(place, 0);
+}
+
 // One vector of channels along the row, by the window's width and stride if they are usual.
 template <class D, bool is_whole>
 void compute_row(const Place& place) {
     const WindowAxis& x = place.x();
-    if (x.kernel == 3 && x.dilation == 1 && x.stride == 1) {
-        compute_tiles<D, tile_pixels, View{false, is_whole, 3, 1}>(place, 0);
-    } else if (x.kernel == 3 && x.dilation == 1 && x.stride == 2) {
-        compute_tiles<D, tile_pixels / 2, View{false, is_whole, 3, 2}>(place, 0);
-    } else if (x.kernel == 5 && x.dilation == 1 && x.stride == 1) {
-        compute_tiles<D, tile_pixels, View{false, is_whole, 5, 1}>(place, 0);
+    const bool has_neighbours = x.dilation == 1;
+    if (has_neighbours && x.kernel == 3 && x.stride == 1) {
+        compute_row_in_tiles<D, View{false, is_whole, 3, 1}>(place);
+    } else if (has_neighbours && x.kernel == 3 && x.stride == 2) {
+        compute_row_in_tiles<D, View{false, is_whole, 3, 2}>(place);
+    } else if (has_neighbours && x.kernel == 5 && x.stride == 1) {
+        compute_row_in_tiles<D, View{false, is_whole, 5, 1}>(place);
+    } else if (has_neighbours && x.kernel == 5 && x.stride == 2) {
+        compute_row_in_tiles<D, View{false, is_whole, 5, 2}>(place);
     } else {
         compute_tiles<D, tile_pixels, View{false, is_whole, 0, 1}>(place, 0);
     }
