@@ -104,6 +104,9 @@ class Lowering {
     // A value of the program's own, for the step that is emitted next with it.
     [[nodiscard]] ValueId add_scratch(std::uint64_t bytes);
 
+    // How many threads will share each step.
+    [[nodiscard]] std::uint32_t threads() const { return options_.threads; }
+
     // How many parts to make of work that has at most `parts_max`, for about `operations` in all.
     [[nodiscard]] std::uint32_t parts_for(std::uint64_t parts_max, std::uint64_t operations) const;
 

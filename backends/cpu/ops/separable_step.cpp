@@ -27,8 +27,16 @@ constexpr std::uint64_t between_floats = 2048;
 constexpr std::uint64_t near_weights_max = 8192;
 constexpr std::uint64_t pixels_min = 36;
 
-// Where parts meet, both expand the rows that both see; so a part has at least so many rows.
-constexpr std::uint64_t rows_per_expanding_part = 14;
+// Where parts meet, both expand the rows that both see. So a part has at least so many rows, or
+// half a dozen if there are threads that would have no part.
+constexpr std::uint64_t expanding_rows_min = 14;
+constexpr std::uint64_t few_expanding_rows_min = 6;
+
+std::uint64_t expanding_parts_max(std::uint64_t rows, std::uint32_t threads) {
+    const std::uint64_t one_for_each =
+        std::min<std::uint64_t>(rows / few_expanding_rows_min, threads);
+    return std::max<std::uint64_t>({rows / expanding_rows_min, one_for_each, 1});
+}
 
 // How many rows the halves take turns with.
 std::uint64_t rows_at_once_of(const Convolution& depthwise, const Convolution& pointwise) {
@@ -236,7 +244,7 @@ std::unique_ptr<Step> make_separable_step(Lowering& lowering, const Separable& s
     std::uint64_t operations = depthwise.operations() + pointwise.operations();
     std::optional<SeparableStep::Half> expansion;
     if (separable.expansion) {
-        parts_max = std::max<std::uint64_t>(depthwise.rows() / rows_per_expanding_part, 1);
+        parts_max = expanding_parts_max(depthwise.rows(), lowering.threads());
         operations += separable.expansion->operations();
         expansion.emplace(*separable.expansion, pack_dense(lowering, *separable.expansion));
     }
