@@ -223,7 +223,8 @@ class Tile {
         const std::int64_t channels = place.shape.channels;
         const std::int64_t count = channels - place.channel;
         output += place.channel;
-        (store_some(sums_[p], count, output + (static_cast<std::int64_t>(p) * channels)), ...);
+        (store_some(std::get<p>(sums_), count, output + (static_cast<std::int64_t>(p) * channels)),
+         ...);
     }
 
   private:
@@ -232,7 +233,7 @@ class Tile {
 
     template <std::size_t... p>
     HWY_INLINE void set(WordVector bias, std::index_sequence<p...> /*which*/) {
-        ((sums_[p] = bias), ...);
+        ((std::get<p>(sums_) = bias), ...);
     }
 
     // From one tap in x to the next there are all words of taps in y.
@@ -256,7 +257,9 @@ class Tile {
     template <std::size_t... c>
     static HWY_INLINE void load(std::array<WordVector, columns>& loaded, const std::int32_t* input,
                                 std::int64_t channels, std::index_sequence<c...> /*which*/) {
-        ((loaded[c] = hn::LoadU(Words{}, input + (static_cast<std::int64_t>(c) * channels))), ...);
+        ((std::get<c>(loaded) =
+              hn::LoadU(Words{}, input + (static_cast<std::int64_t>(c) * channels))),
+         ...);
     }
 
     template <std::size_t... k>
@@ -271,15 +274,17 @@ class Tile {
     template <std::size_t k, std::size_t... p>
     HWY_INLINE void add_column(const std::array<WordVector, columns>& loaded, WordVector weights,
                                std::index_sequence<p...> /*which*/) {
-        ((sums_[p] = Dot::add(sums_[p], loaded[(p * view.stride) + k], weights)), ...);
+        ((std::get<p>(sums_) =
+              Dot::add(std::get<p>(sums_), std::get<(p * view.stride) + k>(loaded), weights)),
+         ...);
     }
 
     template <std::size_t... p>
     HWY_INLINE void add_tap(const std::int32_t* input, std::int64_t step, WordVector weights,
                             std::index_sequence<p...> /*which*/) {
-        ((sums_[p] =
-              Dot::add(sums_[p], hn::LoadU(Words{}, input + (static_cast<std::int64_t>(p) * step)),
-                       weights)),
+        ((std::get<p>(sums_) =
+              Dot::add(std::get<p>(sums_),
+                       hn::LoadU(Words{}, input + (static_cast<std::int64_t>(p) * step)), weights)),
          ...);
     }
 

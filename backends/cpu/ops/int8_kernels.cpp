@@ -111,13 +111,13 @@ class Tile {
     HWY_INLINE void set(const std::int32_t* bias, std::index_sequence<p...> /*which*/) {
         Row row;
         load(row, bias, Vectors{});
-        ((sums_[p] = row), ...);
+        ((std::get<p>(sums_) = row), ...);
     }
 
     template <std::size_t... v>
     static HWY_INLINE void load(Row& row, const std::int32_t* source,
                                 std::index_sequence<v...> /*which*/) {
-        ((row[v] = hn::LoadU(D{}, source + (static_cast<std::int64_t>(v) * lanes))), ...);
+        ((std::get<v>(row) = hn::LoadU(D{}, source + (static_cast<std::int64_t>(v) * lanes))), ...);
     }
 
     template <std::size_t... p>
@@ -125,14 +125,15 @@ class Tile {
                              const std::int32_t* weights, std::index_sequence<p...> /*which*/) {
         Row row;
         load(row, weights, Vectors{});
-        (multiply_pixel(sums_[p], *windows.template at<p>(), row, Vectors{}), ...);
+        (multiply_pixel(std::get<p>(sums_), *windows.template at<p>(), row, Vectors{}), ...);
     }
 
     template <std::size_t... v>
     static HWY_INLINE void multiply_pixel(Row& sums, std::int32_t group, const Row& weights,
                                           std::index_sequence<v...> /*which*/) {
         const Vector groups = hn::Set(D{}, group);
-        ((sums[v] = Dot::add_product(sums[v], groups, weights[v])), ...);
+        ((std::get<v>(sums) = Dot::add_product(std::get<v>(sums), groups, std::get<v>(weights))),
+         ...);
     }
 
     template <std::size_t... v>
@@ -149,10 +150,13 @@ class Tile {
         const std::int64_t count = channels - channel;
         output += channel;
         if (count >= lanes) {
-            (hn::StoreU(sums_[p][v], D{}, output + (static_cast<std::int64_t>(p) * channels)), ...);
+            (hn::StoreU(std::get<v>(std::get<p>(sums_)), D{},
+                        output + (static_cast<std::int64_t>(p) * channels)),
+             ...);
         } else if (count > 0) {
             const Lanes<hn::Repartition<float, D>> some{count};
-            (store_some(some, sums_[p][v], output + (static_cast<std::int64_t>(p) * channels)),
+            (store_some(some, std::get<v>(std::get<p>(sums_)),
+                        output + (static_cast<std::int64_t>(p) * channels)),
              ...);
         }
     }
