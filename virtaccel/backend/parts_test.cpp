@@ -18,6 +18,7 @@
 #include "host/memory.h"
 #include "virtaccel/backend/contract.h"
 #include "virtaccel/base/bytes.h"
+#include "virtaccel/base/memory.h"
 #include "virtaccel/base/parts.h"
 #include "virtaccel/base/result.h"
 #include "virtaccel/base/status.h"
@@ -327,6 +328,40 @@ TEST_F(PartsTest, whose_bytes_were_revoked_leave_nothing) {
     lease = {};
     EXPECT_FALSE(join().has_value());
     taken(100, 100);
+    EXPECT_TRUE(join().has_value());
+}
+
+// A memory that ends a lease while it allocates, as a reset on another thread may.
+struct Revoking {
+    Memory inner;
+    std::uint32_t epoch = 0;
+
+    Memory memory() {
+        return {.state = this,
+                .allocate =
+                    [](void* state, std::size_t bytes, std::size_t alignment) {
+                        auto& self = *static_cast<Revoking*>(state);
+                        ++self.epoch;
+                        return self.inner.allocate(self.inner.state, bytes, alignment);
+                    },
+                .release =
+                    [](void* state, void* block, std::size_t bytes, std::size_t alignment) {
+                        const Memory& inner = static_cast<Revoking*>(state)->inner;
+                        inner.release(inner.state, block, bytes, alignment);
+                    }};
+    }
+};
+
+TEST_F(PartsTest, whose_bytes_are_revoked_while_they_are_copied_leave_nothing) {
+    Revoking revoking{.inner = heap.memory()};
+    store.emplace(heap.memory(), revoking.memory());
+    taken(0, 200, other_key);
+    lease = {.live = &revoking.epoch, .epoch = revoking.epoch};
+    EXPECT_EQ(status_of(load(0, 200)), Status::internal_error);
+    lease = {};
+    EXPECT_FALSE(join().has_value());
+    EXPECT_TRUE(join(other_key).has_value());
+    taken(0, 200);
     EXPECT_TRUE(join().has_value());
 }
 

@@ -160,10 +160,12 @@ class SeparableStep final : public Step {
             const std::int64_t slot = row % ring_rows_;
             const std::int64_t count = std::min(end - row, ring_rows_ - slot);
             const std::int64_t pixel = ((image * y.input) + row) * window().x.input;
-            compute_pixels(frame, *expansion_, expansion_shape_, pixel, count * window().x.input,
-                           frame.at<const float>(expansion_->convolution.input) +
-                               (pixel * expansion_shape_.run_length),
-                           ring + (slot * input_row_floats()));
+            compute_pixels(frame, *expansion_, expansion_shape_,
+                           {.first = pixel,
+                            .count = count * window().x.input,
+                            .input = frame.at<const float>(expansion_->convolution.input) +
+                                     (pixel * expansion_shape_.run_length),
+                            .output = ring + (slot * input_row_floats())});
             row += count;
         }
         return std::max(end, expanded);
@@ -192,31 +194,39 @@ class SeparableStep final : public Step {
         }
     }
 
-    // `count` pixels of a pointwise convolution, number `pixel` of all its images' first, from
-    // `input` to `output`.
+    // Neighbouring pixels, by their number in all images.
+    struct PixelRun {
+        std::int64_t first = 0;
+        std::int64_t count = 0;
+        const float* input = nullptr;
+        float* output = nullptr;
+    };
+
+    // Some pixels of a pointwise convolution.
     static void compute_pixels(const Frame& frame, const Half& half, const DenseShape& shape,
-                               std::int64_t pixel, std::int64_t count, const float* input,
-                               float* output) {
+                               const PixelRun& run) {
         static constexpr std::int64_t no_offset[] = {0};
-        DensePixels pixels{.input = input,
+        DensePixels pixels{.input = run.input,
                            .window = 0,
                            .input_step = shape.run_length,
                            .run_offsets = no_offset,
-                           .output = output,
-                           .count = count};
+                           .output = run.output,
+                           .count = run.count};
         if (half.convolution.residual) {
             pixels.residual = frame.at<const float>(half.convolution.residual->value) +
-                              (pixel * shape.residual_channels);
+                              (run.first * shape.residual_channels);
         }
         compute_dense(shape, half.weights(), pixels);
     }
 
     void compute_pointwise_rows(const Frame& frame, const Range& rows, const float* between) const {
         const std::int64_t pixel = static_cast<std::int64_t>(rows.first) * row_pixels();
-        compute_pixels(frame, pointwise_, pointwise_shape_, pixel,
-                       static_cast<std::int64_t>(rows.size()) * row_pixels(), between,
-                       frame.at<float>(pointwise_.convolution.output) +
-                           (pixel * pointwise_shape_.output_channels));
+        compute_pixels(frame, pointwise_, pointwise_shape_,
+                       {.first = pixel,
+                        .count = static_cast<std::int64_t>(rows.size()) * row_pixels(),
+                        .input = between,
+                        .output = frame.at<float>(pointwise_.convolution.output) +
+                                  (pixel * pointwise_shape_.output_channels)});
     }
 
     std::optional<Half> expansion_;
