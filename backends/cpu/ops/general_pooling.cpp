@@ -157,17 +157,20 @@ class GeneralPool2d final : public Step {
 
     void compute_pixel(const Pool& pool, const Pixels& pixels, std::int64_t count,
                        Element* output) const {
-        std::array<Total, static_cast<std::size_t>(block)> totals{};
-        totals.fill(Pool::start());
-        const auto channels = static_cast<std::size_t>(count);
-        for (std::int64_t i = 0; i < pixels.height * pixels.width; ++i) {
-            const std::int64_t pixel = (i / pixels.width * window_.x.input) + (i % pixels.width);
-            const Element* const source = pixels.first + (pixel * window_.channels);
-            for (std::size_t c = 0; c < channels; ++c) {
-                totals[c] = pool.take(totals[c], source[c]);
+        std::array<Total, static_cast<std::size_t>(block)> all{};
+        all.fill(Pool::start());
+        // A pointer, so that the compiler makes vectors of it where the library checks indices.
+        Total* const totals = all.data();
+        for (std::int64_t y = 0; y < pixels.height; ++y) {
+            const Element* source = pixels.first + (y * window_.x.input * window_.channels);
+            for (std::int64_t x = 0; x < pixels.width; ++x) {
+                for (std::int64_t c = 0; c < count; ++c) {
+                    totals[c] = pool.take(totals[c], source[c]);
+                }
+                source += window_.channels;
             }
         }
-        for (std::size_t c = 0; c < channels; ++c) {
+        for (std::int64_t c = 0; c < count; ++c) {
             output[c] = pool.end(totals[c], pixels.height * pixels.width);
         }
     }
