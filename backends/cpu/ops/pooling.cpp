@@ -1,4 +1,5 @@
 // MAX_POOL2D and AVG_POOL2D.
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,8 @@ namespace virtaccel::backends::cpu::ops {
 
 namespace {
 
+// Of FP32, or the largest of INT8.
+template <class T>
 class Pool2d final : public Step {
   public:
     Pool2d(Pooling pooling, const GeneralPool& pool)
@@ -30,20 +33,26 @@ class Pool2d final : public Step {
         const WindowAxis& y = window_.y;
         const auto rows = static_cast<std::uint64_t>(window_.batch * y.output);
         const Range range = range_of(rows, parts_, part);
-        const std::int64_t image_floats = y.input * window_.x.input * window_.channels;
-        const std::int64_t row_floats = window_.x.output * window_.channels;
+        const std::int64_t image_elements = y.input * window_.x.input * window_.channels;
+        const std::int64_t row_elements = window_.x.output * window_.channels;
         for (auto row = static_cast<std::int64_t>(range.first);
              row < static_cast<std::int64_t>(range.end); ++row) {
-            compute_pooling(
-                pooling_, window_,
-                {.image = frame.at<const float>(values_.input) + (row / y.output * image_floats),
-                 .y = row % y.output,
-                 .output = frame.at<float>(values_.output) + (row * row_floats)});
+            compute({.image = frame.at<const T>(values_.input) + (row / y.output * image_elements),
+                     .y = row % y.output,
+                     .output = frame.at<T>(values_.output) + (row * row_elements)});
         }
         return true;
     }
 
   private:
+    void compute(const PoolingRow<T>& row) const {
+        if constexpr (std::same_as<T, float>) {
+            compute_pooling(pooling_, window_, row);
+        } else {
+            compute_int8_max_pool(window_, row);
+        }
+    }
+
     Pooling pooling_;
     ImageWindow window_;
     PoolValues values_;
@@ -84,12 +93,17 @@ GeneralPool pool_of(const Lowering& lowering, const tosa::Operator& op) {
 void lower_max_pool2d(Lowering& lowering, const tosa::Operator& op) {
     const bool ignores_nan = op.as<tosa::PoolAttribute>().nan_mode == tosa::NanMode::ignore;
     const GeneralPool pool = pool_of(lowering, op);
+    if (pool.dtype == tosa::DType::int8) {
+        lowering.emit(std::make_unique<Pool2d<std::int8_t>>(Pooling::largest_number, pool),
+                      op.inputs, op.outputs[0]);
+        return;
+    }
     if (pool.dtype != tosa::DType::fp32) {
         lowering.emit(make_general_max_pool(pool, ignores_nan), op.inputs, op.outputs[0]);
         return;
     }
     const Pooling pooling = ignores_nan ? Pooling::largest_number : Pooling::largest_or_nan;
-    lowering.emit(std::make_unique<Pool2d>(pooling, pool), op.inputs, op.outputs[0]);
+    lowering.emit(std::make_unique<Pool2d<float>>(pooling, pool), op.inputs, op.outputs[0]);
 }
 
 void lower_avg_pool2d(Lowering& lowering, const tosa::Operator& op) {
@@ -98,7 +112,8 @@ void lower_avg_pool2d(Lowering& lowering, const tosa::Operator& op) {
         lowering.emit(make_general_avg_pool(pool), op.inputs, op.outputs[0]);
         return;
     }
-    lowering.emit(std::make_unique<Pool2d>(Pooling::average, pool), {op.inputs[0]}, op.outputs[0]);
+    lowering.emit(std::make_unique<Pool2d<float>>(Pooling::average, pool), {op.inputs[0]},
+                  op.outputs[0]);
 }
 
 }  // namespace virtaccel::backends::cpu::ops

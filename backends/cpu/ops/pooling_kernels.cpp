@@ -1,5 +1,7 @@
 #include "backends/cpu/ops/pooling_kernels.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #undef HWY_TARGET_INCLUDE
@@ -80,7 +82,7 @@ struct WholeVector {
 };
 
 template <class Pool>
-void compute_row(const ImageWindow& window, const PoolingRow& row) {
+void compute_row(const ImageWindow& window, const PoolingRow<float>& row) {
     const std::int64_t channels = window.channels;
     const auto taps_y = window.y.taps_inside(row.y);
     const std::int64_t first_y = window.y.origin(row.y) + taps_y.first;
@@ -107,7 +109,7 @@ void compute_row(const ImageWindow& window, const PoolingRow& row) {
     }
 }
 
-void compute(Pooling pooling, const ImageWindow& window, const PoolingRow& row) {
+void compute(Pooling pooling, const ImageWindow& window, const PoolingRow<float>& row) {
     switch (pooling) {
         case Pooling::largest_or_nan:
             return compute_row<LargestOrNan>(window, row);
@@ -116,6 +118,77 @@ void compute(Pooling pooling, const ImageWindow& window, const PoolingRow& row) 
         case Pooling::average:
             return compute_row<Average>(window, row);
     }
+}
+
+// The bytes under one window, like `Pixels`.
+struct Bytes {
+    const std::int8_t* first;
+    std::int64_t width;
+    std::int64_t height;
+    std::int64_t row_step;
+    std::int64_t channels;
+};
+
+template <class B>
+HWY_INLINE hn::Vec<B> largest(const Bytes& bytes, std::int64_t channel) {
+    const std::int8_t* row = bytes.first + channel;
+    hn::Vec<B> so_far = hn::LoadU(B{}, row);
+    for (std::int64_t y = 0; y < bytes.height; ++y) {
+        const std::int8_t* pixel = row;
+        for (std::int64_t x = 0; x < bytes.width; ++x) {
+            so_far = hn::Max(so_far, hn::LoadU(B{}, pixel));
+            pixel += bytes.channels;
+        }
+        row += bytes.row_step;
+    }
+    return so_far;
+}
+
+// With vectors that are no wider than a pixel: the last one of a pixel ends where that ends, and
+// what it has in common with the one before is computed twice.
+template <class B>
+void compute_bytes(const ImageWindow& window, const PoolingRow<std::int8_t>& row) {
+    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(B{}));
+    const std::int64_t channels = window.channels;
+    const std::int64_t top = window.y.origin(row.y);
+    const std::int64_t first_y = std::max<std::int64_t>(top, 0);
+    Bytes bytes{.first = nullptr,
+                .width = 0,
+                .height = std::min(top + window.y.kernel, window.y.input) - first_y,
+                .row_step = window.x.input * channels,
+                .channels = channels};
+    std::int8_t* output = row.output;
+    for (std::int64_t x = 0; x < window.x.output; ++x) {
+        const std::int64_t left = window.x.origin(x);
+        const std::int64_t first_x = std::max<std::int64_t>(left, 0);
+        bytes.first = row.image + (((first_y * window.x.input) + first_x) * channels);
+        bytes.width = std::min(left + window.x.kernel, window.x.input) - first_x;
+        for (std::int64_t channel = 0; channel + lanes <= channels; channel += lanes) {
+            hn::StoreU(largest<B>(bytes, channel), B{}, output + channel);
+        }
+        if (channels % lanes != 0) {
+            const std::int64_t last = channels - lanes;
+            hn::StoreU(largest<B>(bytes, last), B{}, output + last);
+        }
+        output += channels;
+    }
+}
+
+// With the widest vectors of up to `lanes` bytes that fit into a pixel.
+template <std::size_t lanes>
+void compute_fitting(const ImageWindow& window, const PoolingRow<std::int8_t>& row) {
+    using B = hn::CappedTag<std::int8_t, lanes>;
+    if constexpr (hn::MaxLanes(B{}) == 1) {
+        compute_bytes<B>(window, row);
+    } else if (window.channels >= static_cast<std::int64_t>(hn::MaxLanes(B{}))) {
+        compute_bytes<B>(window, row);
+    } else {
+        compute_fitting<hn::MaxLanes(B{}) / 2>(window, row);
+    }
+}
+
+void compute_int8(const ImageWindow& window, const PoolingRow<std::int8_t>& row) {
+    compute_fitting<64>(window, row);
 }
 
 }  // namespace
@@ -129,9 +202,14 @@ HWY_AFTER_NAMESPACE();
 namespace virtaccel::backends::cpu::ops {
 
 HWY_EXPORT(compute);
+HWY_EXPORT(compute_int8);
 
-void compute_pooling(Pooling pooling, const ImageWindow& window, const PoolingRow& row) {
+void compute_pooling(Pooling pooling, const ImageWindow& window, const PoolingRow<float>& row) {
     HWY_DYNAMIC_DISPATCH(compute)(pooling, window, row);
+}
+
+void compute_int8_max_pool(const ImageWindow& window, const PoolingRow<std::int8_t>& row) {
+    HWY_DYNAMIC_DISPATCH(compute_int8)(window, row);
 }
 
 }  // namespace virtaccel::backends::cpu::ops

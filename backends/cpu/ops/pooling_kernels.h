@@ -1,5 +1,5 @@
 #pragma once
-// The inner loop of pooling, compiled for several instruction sets of which the best one is chosen
+// The inner loops of pooling, compiled for several instruction sets of which the best one is chosen
 // at run time.
 
 #include <cstdint>
@@ -15,12 +15,16 @@ enum class Pooling : std::uint8_t {
 };
 
 // One row of output pixels, number `y` of its image. Every window has a pixel inside the image.
+template <class T>
 struct PoolingRow {
-    const float* image = nullptr;  // the input's
+    const T* image = nullptr;  // the input's
     std::int64_t y = 0;
-    float* output = nullptr;
+    T* output = nullptr;
 };
 
-void compute_pooling(Pooling pooling, const ImageWindow& window, const PoolingRow& row);
+void compute_pooling(Pooling pooling, const ImageWindow& window, const PoolingRow<float>& row);
+
+// The largest number under each window.
+void compute_int8_max_pool(const ImageWindow& window, const PoolingRow<std::int8_t>& row);
 
 }  // namespace virtaccel::backends::cpu::ops

@@ -111,6 +111,55 @@ TEST(Pool2d, is_right_for_every_number_of_channels) {
     });
 }
 
+// Whole numbers from -128 to 127.
+Image bytes_of(Image image) {
+    image.pixels = Numbers{5}.take(image.size());
+    for (float& x : image.pixels) {
+        x = std::floor(x * 128.0F);
+    }
+    return image;
+}
+
+void check_int8(const Image& input, const Axis& y, const Axis& x, std::uint32_t threads) {
+    tosa::PoolAttribute attribute = attribute_of(y, x);
+    attribute.nan_mode = tosa::NanMode::propagate;
+    tosa::Builder builder;
+    builder.output(
+        builder.op(Op::max_pool2d, {builder.input("x", DType::int8, input.shape())}, attribute),
+        "y");
+    ModelRun run{builder, ModelOptions{.threads = threads}};
+    run.input(std::vector<std::int8_t>(input.pixels.begin(), input.pixels.end()));
+    const auto got = run.output<std::int8_t>();
+    expect_same({got.begin(), got.end()}, plain_pool(input, y, x, largest));
+}
+
+TEST(MaxPool2d, of_int8_is_right_for_every_number_of_channels) {
+    on_each_instruction_set([] {
+        const Axis y{.kernel = 2, .stride = 2};
+        const Axis x{.kernel = 3, .stride = 1, .before = 1, .after = 1};
+        for (std::int32_t channels = 1; channels <= 140; channels += channels < 70 ? 1 : 7) {
+            check_int8(
+                bytes_of({.batch = 2, .height = 4, .width = 3, .channels = channels, .pixels = {}}),
+                y, x, 1 + (static_cast<std::uint32_t>(channels) % 3));
+        }
+    });
+}
+
+TEST(MaxPool2d, of_int8_is_right_for_every_window) {
+    const Image input =
+        bytes_of({.batch = 2, .height = 5, .width = 9, .channels = 21, .pixels = {}});
+    on_each_instruction_set([&] {
+        const Axis three{.kernel = 3, .stride = 1, .before = 1, .after = 1};
+        for (const Axis& axis : testing::windows(9)) {
+            // Every window of a pool has a pixel inside the image, and none has holes.
+            if (axis.dilation == 1 && axis.before < axis.kernel && axis.after < axis.kernel) {
+                check_int8(input, three, axis, 1);
+            }
+        }
+        check_int8(input, {.kernel = 5, .stride = 2, .before = 2, .after = 2}, three, 2);
+    });
+}
+
 TEST(MaxPool2d, lets_nan_win_or_lose_wherever_it_stands) {
     on_each_instruction_set([] {
         const Axis two{.kernel = 2, .stride = 2};
