@@ -429,15 +429,17 @@ class Spinning {
   public:
     Spinning() : buffer_(stage.allocate(256)) {
         stage.write(buffer_, {0.0F, 5.0F, 6.0F, 7.0F, 8.0F});
+        // Both choices are there before anything runs.
+        std::byte yes{1};
+        const Piece piece{&yes, 1};
+        Reader reader{PieceList::of({&piece, 1})};
+        EXPECT_EQ(stage.backend.write(buffer_, yes_offset, reader), Status::ok);
         program_ = stage.load(spinning_model());
     }
 
     backend::EventHandle submit(bool goes_on, std::uint64_t timeout_ns = 0) {
-        std::byte choice{static_cast<unsigned char>(goes_on ? 1 : 0)};
-        const Piece piece{&choice, 1};
-        Reader reader{PieceList::of({&piece, 1})};
-        EXPECT_EQ(stage.backend.write(buffer_, 0, reader), Status::ok);
-        const Binding bindings[] = {binding(buffer_, 0, {.offset = 0, .bytes = 1}),
+        const std::uint64_t choice = goes_on ? yes_offset : 0;
+        const Binding bindings[] = {binding(buffer_, 0, {.offset = choice, .bytes = 1}),
                                     {.buffer = buffer_,
                                      .range = {.offset = 4, .bytes = 16},
                                      .slot = 1,
@@ -458,6 +460,8 @@ class Spinning {
     Stage stage;
 
   private:
+    static constexpr std::uint64_t yes_offset = 128;
+
     backend::BufferHandle buffer_;
     backend::ProgramHandle program_;
 };
