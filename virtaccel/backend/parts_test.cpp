@@ -346,8 +346,8 @@ struct Revoking {
                     },
                 .release =
                     [](void* state, void* block, std::size_t bytes, std::size_t alignment) {
-                        const Memory& inner = static_cast<Revoking*>(state)->inner;
-                        inner.release(inner.state, block, bytes, alignment);
+                        const Memory& heap = static_cast<Revoking*>(state)->inner;
+                        heap.release(heap.state, block, bytes, alignment);
                     }};
     }
 };
