@@ -178,13 +178,12 @@ void compute_bytes(const ImageWindow& window, const PoolingRow<std::int8_t>& row
 template <std::size_t lanes>
 void compute_fitting(const ImageWindow& window, const PoolingRow<std::int8_t>& row) {
     using B = hn::CappedTag<std::int8_t, lanes>;
-    if constexpr (hn::MaxLanes(B{}) == 1) {
-        compute_bytes<B>(window, row);
-    } else if (window.channels >= static_cast<std::int64_t>(hn::MaxLanes(B{}))) {
-        compute_bytes<B>(window, row);
-    } else {
-        compute_fitting<hn::MaxLanes(B{}) / 2>(window, row);
+    if constexpr (hn::MaxLanes(B{}) > 1) {
+        if (window.channels < static_cast<std::int64_t>(hn::MaxLanes(B{}))) {
+            return compute_fitting<hn::MaxLanes(B{}) / 2>(window, row);
+        }
     }
+    compute_bytes<B>(window, row);
 }
 
 void compute_int8(const ImageWindow& window, const PoolingRow<std::int8_t>& row) {
