@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/ops/int8_ends.cpp"
@@ -135,24 +134,6 @@ void rescale(const Int8Rescale& rescale, const std::int32_t* sums, std::int64_t 
     }
 }
 
-void to_floats(const std::int8_t* source, std::int32_t zero, std::int64_t count, float* target) {
-    for (std::int64_t i = 0; i < count; ++i) {
-        target[i] = static_cast<float>(source[i] - zero);
-    }
-}
-
-void to_int32(const float* source, std::span<const std::int32_t> bias, std::int64_t count,
-              std::int32_t* target) {
-    for (std::int64_t pixel = 0; pixel < count; ++pixel) {
-        for (std::size_t c = 0; c < bias.size(); ++c) {
-            const auto sum = static_cast<std::uint32_t>(static_cast<std::int32_t>(source[c]));
-            target[c] = static_cast<std::int32_t>(sum + static_cast<std::uint32_t>(bias[c]));
-        }
-        source += bias.size();
-        target += bias.size();
-    }
-}
-
 }  // namespace
 
 }  // namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE
@@ -164,22 +145,10 @@ HWY_AFTER_NAMESPACE();
 namespace virtaccel::backends::cpu::ops {
 
 HWY_EXPORT(rescale);
-HWY_EXPORT(to_floats);
-HWY_EXPORT(to_int32);
 
 void rescale_to_int8(const Int8Rescale& rescale, const std::int32_t* sums, std::int64_t count,
                      std::int8_t* target) {
     HWY_DYNAMIC_DISPATCH(rescale)(rescale, sums, count, target);
-}
-
-void int8_to_floats(const std::int8_t* source, std::int32_t zero, std::int64_t count,
-                    float* target) {
-    HWY_DYNAMIC_DISPATCH(to_floats)(source, zero, count, target);
-}
-
-void floats_to_int32(const float* source, std::span<const std::int32_t> bias, std::int64_t count,
-                     std::int32_t* target) {
-    HWY_DYNAMIC_DISPATCH(to_int32)(source, bias, count, target);
 }
 
 }  // namespace virtaccel::backends::cpu::ops

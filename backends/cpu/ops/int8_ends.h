@@ -1,15 +1,14 @@
 #pragma once
-// How steps over INT8 begin and end: as floats, with a bias, and made INT8 again by the RESCALE
-// that follows. Compiled for several instruction sets of which the best one is chosen at run time.
+// How steps over INT8 end: sums of INT32 are made INT8 by the RESCALE that follows. Compiled for
+// several instruction sets of which the best one is chosen at run time.
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace virtaccel::backends::cpu::ops {
 
-// How many elements after the last one the functions below may read, of sums and of what there is
+// How many elements after the last one the function below may read, of sums and of what there is
 // one of for each channel.
 inline constexpr std::size_t lanes_after = 16;
 
@@ -30,13 +29,5 @@ struct Int8Rescale {
 // INT8 of the sums of `count` pixels.
 void rescale_to_int8(const Int8Rescale& rescale, const std::int32_t* sums, std::int64_t count,
                      std::int8_t* target);
-
-// Integers less `zero` as floats.
-void int8_to_floats(const std::int8_t* source, std::int32_t zero, std::int64_t count,
-                    float* target);
-
-// Sums that are whole, of `count` pixels, plus a bias for each channel. They wrap around.
-void floats_to_int32(const float* source, std::span<const std::int32_t> bias, std::int64_t count,
-                     std::int32_t* target);
 
 }  // namespace virtaccel::backends::cpu::ops
