@@ -176,10 +176,7 @@ def line(row: dict) -> str:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n", maxsplit=1)[0],
-        epilog="example: ./run bench models face_detection_short_range --threads 1")
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="some of the models (all)")
+    parser = make.parser(__doc__, "./run bench models face_detection_short_range --threads 1")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2], metavar="N",
                         help="how many threads (1 2)")
     parser.add_argument("--rounds", type=int, default=15, metavar="N",
@@ -189,8 +186,6 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--output", type=pathlib.Path, metavar="FILE",
                         default=pathlib.Path("build/bench/models.jsonl"),
                         help="where the lines of JSON go (build/bench/models.jsonl)")
-    parser.add_argument("--models-folder", type=pathlib.Path, metavar="DIR",
-                        default=pathlib.Path("build/models"), help="build/models")
     parser.add_argument("--worker", type=pathlib.Path, metavar="FILE",
                         default=pathlib.Path("build/release/bench_worker/virtaccel_worker"),
                         help="this project's runtime")
@@ -202,11 +197,10 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     options = parse()
-    models = catalogue.chosen(options.models)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     bench = Bench(options)
     try:
-        make.Maker(options.models_folder, options.rivals).make(models, quantised=True)
+        models = make.chosen(options, options.rivals)
         print(heading(), flush=True)
         with options.output.open("w", encoding="utf-8") as stream:
             for model in models:

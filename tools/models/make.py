@@ -101,20 +101,33 @@ class Maker:
 FAILURES = (wheels.FetchError, fetch.ConversionError, QuantizerError, OSError)
 
 
+def parser(documentation: str, example: str) -> argparse.ArgumentParser:
+    """What every program about these models takes; its options have `models`, `models_folder`."""
+    made = argparse.ArgumentParser(description=documentation.split("\n", maxsplit=1)[0],
+                                   epilog=f"example: {example}")
+    made.add_argument("models", nargs="*", metavar="MODEL", help="some of the models (all)")
+    made.add_argument("--models-folder", type=pathlib.Path, metavar="DIR",
+                      default=pathlib.Path("build/models"),
+                      help="where the models are made (build/models)")
+    return made
+
+
+def chosen(options: argparse.Namespace,
+           quantizer: pathlib.Path | None) -> list[catalogue.Model]:
+    """The models that the options name, made; with their twins if there is who quantises."""
+    models = catalogue.chosen(options.models)
+    Maker(options.models_folder, quantizer or pathlib.Path(sys.executable)).make(
+        models, quantised=quantizer is not None)
+    return models
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n", maxsplit=1)[0],
-        epilog="example: build/venv/bin/python tools/models/make.py iris_landmark")
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="some of the models (all)")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("build/models"),
-                        metavar="DIR", help="the folder to write into (build/models)")
-    parser.add_argument("--quantizer", type=pathlib.Path, metavar="FILE",
-                        help="the Python that quantises; without it no twins are made")
-    options = parser.parse_args()
-    quantizer = options.quantizer or pathlib.Path(sys.executable)
+    made = parser(__doc__, "build/venv/bin/python tools/models/make.py iris_landmark")
+    made.add_argument("--quantizer", type=pathlib.Path, metavar="FILE",
+                      help="the Python that quantises; without it no twins are made")
+    options = made.parse_args()
     try:
-        Maker(options.output, quantizer).make(catalogue.chosen(options.models),
-                                              quantised=options.quantizer is not None)
+        chosen(options, options.quantizer)
     except FAILURES as error:
         print(f"make: {error}", file=sys.stderr)
         return 1

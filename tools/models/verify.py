@@ -175,18 +175,12 @@ def verify(model: catalogue.Model, name: str, options: argparse.Namespace) -> bo
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n", maxsplit=1)[0],
-        epilog="example: ./run test models iris_landmark")
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="some of the models (all)")
+    parser = make.parser(__doc__, "./run test models iris_landmark")
     parser.add_argument("--inputs", type=int, default=20, metavar="N",
                         help="how many random images each model is fed (20)")
     parser.add_argument("--virtaccel", type=pathlib.Path, metavar="FILE",
                         default=pathlib.Path("build/release/bin/virtaccel"),
                         help="the program (build/release/bin/virtaccel)")
-    parser.add_argument("--models-folder", type=pathlib.Path, metavar="DIR",
-                        default=pathlib.Path("build/models"),
-                        help="where the models are made (build/models)")
     parser.add_argument("--quantizer", type=pathlib.Path, metavar="FILE",
                         help="the Python that quantises; without it the INT8 twins are left out")
     return parser.parse_args()
@@ -194,11 +188,9 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     options = parse()
-    models = catalogue.chosen(options.models)
     has_twins = options.quantizer is not None
     try:
-        make.Maker(options.models_folder, options.quantizer or pathlib.Path(sys.executable)).make(
-            models, has_twins)
+        models = make.chosen(options, options.quantizer)
     except make.FAILURES as error:
         print(f"verify: {error}", file=sys.stderr)
         return 1
