@@ -11,7 +11,8 @@
 #include <type_traits>
 
 #include "backends/cpu/ops/elements.h"
-#include "backends/cpu/ops/parts.h"
+#include "backends/cpu/ops/pool_step.h"
+#include "backends/cpu/ops/pooling_kernels.h"
 #include "backends/cpu/ops/window.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/base/panic.h"
@@ -97,32 +98,37 @@ struct Average {
     Wide<T> output_zero_;
 };
 
+// Computes rows of output pixels in blocks of channels.
 template <class Pool>
-class GeneralPool2d final : public Step {
+class GeneralRow {
   public:
-    explicit GeneralPool2d(const GeneralPool& pool)
-        : window_(pool.window), values_(pool.values), parts_(pool.parts) {}
+    using Element = typename Pool::Element;
 
-    [[nodiscard]] std::uint32_t parts() const override { return parts_; }
+    GeneralRow(const Frame& frame, const PoolValues& values) : pool_(frame, values) {}
 
-    bool run(const Frame& frame, std::uint32_t part) noexcept override {
-        const Pool pool{frame, values_};
-        const WindowAxis& y = window_.y;
-        const auto rows = static_cast<std::uint64_t>(window_.batch * y.output);
-        const Range range = range_of(rows, parts_, part);
-        const std::int64_t image_elements = y.input * window_.x.input * window_.channels;
-        const std::int64_t row_elements = window_.x.output * window_.channels;
-        for (auto row = static_cast<std::int64_t>(range.first);
-             row < static_cast<std::int64_t>(range.end); ++row) {
-            compute_row(pool, row % y.output,
-                        frame.at<const Element>(values_.input) + (row / y.output * image_elements),
-                        frame.at<Element>(values_.output) + (row * row_elements));
+    // Within the step that calls it, it would run out of registers.
+    [[gnu::noinline]] void operator()(const ImageWindow& window,
+                                      const PoolingRow<Element>& row) const {
+        const auto taps_y = window.y.taps_inside(row.y);
+        const std::int64_t first_y = window.y.origin(row.y) + taps_y.first;
+        Element* output = row.output;
+        for (std::int64_t x = 0; x < window.x.output; ++x) {
+            const auto taps_x = window.x.taps_inside(x);
+            const std::int64_t first_x = window.x.origin(x) + taps_x.first;
+            Pixels pixels{
+                .first = row.image + (((first_y * window.x.input) + first_x) * window.channels),
+                .height = taps_y.end - taps_y.first,
+                .width = taps_x.end - taps_x.first};
+            for (std::int64_t channel = 0; channel < window.channels; channel += block) {
+                const std::int64_t count = std::min(block, window.channels - channel);
+                compute_pixel(window, pixels, count, output);
+                pixels.first += count;
+                output += count;
+            }
         }
-        return true;
     }
 
   private:
-    using Element = typename Pool::Element;
     using Total = typename Pool::Total;
 
     // Channels that are computed at a time.
@@ -135,49 +141,35 @@ class GeneralPool2d final : public Step {
         std::int64_t width = 0;
     };
 
-    void compute_row(const Pool& pool, std::int64_t y, const Element* image,
-                     Element* output) const {
-        const auto taps_y = window_.y.taps_inside(y);
-        const std::int64_t first_y = window_.y.origin(y) + taps_y.first;
-        for (std::int64_t x = 0; x < window_.x.output; ++x) {
-            const auto taps_x = window_.x.taps_inside(x);
-            const std::int64_t first_x = window_.x.origin(x) + taps_x.first;
-            Pixels pixels{
-                .first = image + (((first_y * window_.x.input) + first_x) * window_.channels),
-                .height = taps_y.end - taps_y.first,
-                .width = taps_x.end - taps_x.first};
-            for (std::int64_t channel = 0; channel < window_.channels; channel += block) {
-                const std::int64_t count = std::min(block, window_.channels - channel);
-                compute_pixel(pool, pixels, count, output);
-                pixels.first += count;
-                output += count;
-            }
-        }
-    }
-
-    void compute_pixel(const Pool& pool, const Pixels& pixels, std::int64_t count,
+    void compute_pixel(const ImageWindow& window, const Pixels& pixels, std::int64_t count,
                        Element* output) const {
         std::array<Total, static_cast<std::size_t>(block)> all{};
         all.fill(Pool::start());
         // A pointer, so that the compiler makes vectors of it where the library checks indices.
         Total* const totals = all.data();
         for (std::int64_t y = 0; y < pixels.height; ++y) {
-            const Element* source = pixels.first + (y * window_.x.input * window_.channels);
+            const Element* source = pixels.first + (y * window.x.input * window.channels);
             for (std::int64_t x = 0; x < pixels.width; ++x) {
                 for (std::int64_t c = 0; c < count; ++c) {
-                    totals[c] = pool.take(totals[c], source[c]);
+                    totals[c] = pool_.take(totals[c], source[c]);
                 }
-                source += window_.channels;
+                source += window.channels;
             }
         }
         for (std::int64_t c = 0; c < count; ++c) {
-            output[c] = pool.end(totals[c], pixels.height * pixels.width);
+            output[c] = pool_.end(totals[c], pixels.height * pixels.width);
         }
     }
 
-    ImageWindow window_;
-    PoolValues values_;
-    std::uint32_t parts_;
+    Pool pool_;
+};
+
+template <class Pool>
+struct GeneralRows {
+    using Element = typename Pool::Element;
+    PoolValues values;
+
+    [[nodiscard]] GeneralRow<Pool> in(const Frame& frame) const { return {frame, values}; }
 };
 
 // The step that `Of<T>` pools, for the type of the image's elements.
@@ -187,7 +179,7 @@ std::unique_ptr<Step> make(const GeneralPool& pool) {
     VIRTACCEL_CHECK((visit_element<DType::int8, DType::int16, DType::fp16, DType::fp32, DType::bf16,
                                    DType::fp8e4m3, DType::fp8e5m2>(
         pool.dtype, [&]<class T>(ElementType<T> /*type*/) {
-            step = std::make_unique<GeneralPool2d<Of<T>>>(pool);
+            step = make_pool_step(pool, GeneralRows<Of<T>>{pool.values});
         })));
     return step;
 }
