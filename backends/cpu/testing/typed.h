@@ -14,11 +14,28 @@
 
 #include "backends/cpu/ops/elements.h"
 #include "backends/cpu/testing/plain.h"
+#include "virtaccel/tosa/operators.h"
 #include "virtaccel/tosa/types.h"
 
 namespace virtaccel::backends::cpu::testing {
 
 using Whole = std::vector<std::int64_t>;
+
+// The combinations of element types that the table of operators lists for `op`, as a struct of two
+// or four types: the variables t, u and, if it has them, v and w.
+template <class Types>
+[[nodiscard]] std::vector<Types> combinations_of(tosa::Op op) {
+    std::vector<Types> found;
+    for (const tosa::Signature& signature : tosa::row_of(op)->signatures) {
+        const auto& [t, u, v, w] = signature.types;
+        if constexpr (requires { Types{t, u, v, w}; }) {
+            found.push_back(Types{t, u, v, w});
+        } else {
+            found.push_back(Types{t, u});
+        }
+    }
+    return found;
+}
 
 // Calls `visit(ElementType<T>{})` for a type that has whole bytes.
 template <class Visit>
