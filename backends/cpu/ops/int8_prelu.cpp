@@ -11,6 +11,7 @@
 #include "backends/cpu/lowering.h"
 #include "backends/cpu/ops/int8_fusion.h"
 #include "backends/cpu/ops/parts.h"
+#include "backends/cpu/ops/prelu.h"
 #include "backends/cpu/step.h"
 #include "virtaccel/tosa/graph.h"
 #include "virtaccel/tosa/refusal.h"
@@ -124,29 +125,8 @@ bool take_negative(const Lowering& lowering, const tosa::Operator& op, Plan& pla
     return plan.shape.negative.shift >= shift_min && plan.shape.negative.shift <= shift_max;
 }
 
-bool is_sign_test(const Lowering& lowering, const tosa::Operator& op, ValueId image) {
-    return op.op == Op::greater_equal && op.inputs[0] == image && lowering.is_known(op.inputs[1]) &&
-           lowering.known_bytes(op.inputs[1]) != nullptr &&
-           std::ranges::all_of(lowering.known<std::int32_t>(op.inputs[1]),
-                               [](std::int32_t zero) { return zero == 0; });
-}
-
-// What the MUL `op` multiplies `image` by, if that is one number for each channel, or one for all.
-std::optional<ValueId> slopes_in(const Lowering& lowering, const tosa::Operator& op,
-                                 ValueId image) {
-    if (op.op != Op::mul || op.inputs[0] == op.inputs[1]) {
-        return std::nullopt;
-    }
-    const ValueId slopes = op.inputs[0] == image ? op.inputs[1] : op.inputs[0];
-    const tosa::Tensor& tensor = lowering.tensor(slopes);
-    const bool is_for_channels =
-        tensor.elements == 1 ||
-        (!tensor.shape.empty() &&
-         tensor.elements == static_cast<std::uint64_t>(tensor.shape.back()));
-    const bool shifts_nothing =
-        lowering.is_known(op.inputs[2]) && lowering.known<std::int8_t>(op.inputs[2])[0] == 0;
-    return lowering.is_known(slopes) && is_for_channels && shifts_nothing ? std::optional{slopes}
-                                                                          : std::nullopt;
+bool shifts_nothing(const Lowering& lowering, const tosa::Operator& mul) {
+    return lowering.is_known(mul.inputs[2]) && lowering.known<std::int8_t>(mul.inputs[2])[0] == 0;
 }
 
 // From the two readers of `image`, the difference of a number and its zero point, to SELECT.
@@ -155,7 +135,8 @@ bool take_readers(const Lowering& lowering, ValueId image, std::uint32_t test,
     const tosa::Operator& testing = lowering.operator_at(test);
     const tosa::Operator& multiplying = lowering.operator_at(product);
     const auto slopes = slopes_in(lowering, multiplying, image);
-    if (!slopes || !is_sign_test(lowering, testing, image)) {
+    if (!slopes || !shifts_nothing(lowering, multiplying) ||
+        !is_sign_test(lowering, testing, image)) {
         return false;
     }
     const std::uint32_t selection = lowering.only_reader(testing.outputs[0]);

@@ -13,17 +13,19 @@
 
 namespace virtaccel::backends::cpu::ops {
 
-namespace {
-
-// Whether the GREATER_EQUAL `op` tells which numbers of `image` are not negative.
 bool is_sign_test(const Lowering& lowering, const tosa::Operator& op, ValueId image) {
-    return op.op == tosa::Op::greater_equal && op.inputs[0] == image &&
-           lowering.is_known(op.inputs[1]) && lowering.known_bytes(op.inputs[1]) != nullptr &&
-           std::ranges::all_of(lowering.known<float>(op.inputs[1]),
-                               [](float zero) { return zero == 0.0F; });
+    if (op.op != tosa::Op::greater_equal || op.inputs[0] != image ||
+        !lowering.is_known(op.inputs[1]) || lowering.known_bytes(op.inputs[1]) == nullptr) {
+        return false;
+    }
+    const auto are_zeros = [](auto numbers) {
+        return std::ranges::all_of(numbers, [](auto number) { return number == 0; });
+    };
+    return lowering.tensor(image).dtype == tosa::DType::fp32
+               ? are_zeros(lowering.known<float>(op.inputs[1]))
+               : are_zeros(lowering.known<std::int32_t>(op.inputs[1]));
 }
 
-// What the MUL `op` multiplies `image` by, if that is one number for each channel, or one for all.
 std::optional<ValueId> slopes_in(const Lowering& lowering, const tosa::Operator& op,
                                  ValueId image) {
     if (op.op != tosa::Op::mul || op.inputs[0] == op.inputs[1]) {
@@ -37,8 +39,6 @@ std::optional<ValueId> slopes_in(const Lowering& lowering, const tosa::Operator&
          tensor.elements == static_cast<std::uint64_t>(tensor.shape.back()));
     return lowering.is_known(slopes) && is_for_channels ? std::optional{slopes} : std::nullopt;
 }
-
-}  // namespace
 
 std::optional<Prelu> prelu_after(const Lowering& lowering, ValueId image) {
     const std::vector<std::uint32_t> readers = lowering.near_readers(image);
