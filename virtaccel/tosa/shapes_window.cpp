@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "virtaccel/base/checked.h"
@@ -77,15 +78,21 @@ Checked<void> check_convolution(const Call& call, std::int64_t channels) {
     return zero_point("weight zero point", call.input(4));
 }
 
-// Axis `i` (0 is y) of a convolution over an image.
-Window axis_of(const Conv2dAttribute& attribute, std::int64_t size, std::int64_t kernel,
-               std::size_t i) {
-    return {.size = size,
-            .kernel = kernel,
-            .pad_before = attribute.pad.at(2 * i),
-            .pad_after = attribute.pad.at((2 * i) + 1),
-            .stride = attribute.stride.at(i),
-            .dilation = attribute.dilation.at(i)};
+// The sizes of a convolution's output along the axes of its image, y or z first. `kernel` is the
+// first of the weight's dimensions that are the kernel's.
+template <class Attribute>
+Checked<void> convolve(const Call& call, std::size_t kernel, std::span<std::int64_t> sizes) {
+    const auto& attribute = call.op.as<Attribute>();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const Window window = {.size = dim(call.input(0), i + 1),
+                               .kernel = dim(call.input(1), kernel + i),
+                               .pad_before = attribute.pad.at(2 * i),
+                               .pad_after = attribute.pad.at((2 * i) + 1),
+                               .stride = attribute.stride.at(i),
+                               .dilation = attribute.dilation.at(i)};
+        VIRTACCEL_TRY_ASSIGN(sizes[i], positions(window, call.level));
+    }
+    return {};
 }
 
 Checked<void> check_power_of_two(std::string_view what, std::int64_t value) {
@@ -141,25 +148,19 @@ Checked<std::int64_t> resized(const Scale& scale, const LevelLimits& level) {
 
 // Input N, IH, IW, IC; weight OC, KH, KW, IC; output N, OH, OW, OC.
 Inferred conv2d(const Call& call) {
-    const auto& attribute = call.op.as<Conv2dAttribute>();
     const Tensor& input = call.input(0);
     const Tensor& weight = call.input(1);
     VIRTACCEL_TRY(of_rank("input", input, 4));
     VIRTACCEL_TRY(of_rank("weight", weight, 4));
     VIRTACCEL_TRY(equal("weight's input channels", dim(weight, 3), dim(input, 3)));
     VIRTACCEL_TRY(check_convolution(call, dim(weight, 0)));
-    VIRTACCEL_TRY_ASSIGN(
-        const std::int64_t height,
-        positions(axis_of(attribute, dim(input, 1), dim(weight, 1), 0), call.level));
-    VIRTACCEL_TRY_ASSIGN(
-        const std::int64_t width,
-        positions(axis_of(attribute, dim(input, 2), dim(weight, 2), 1), call.level));
-    return shape_of({dim(input, 0), height, width, dim(weight, 0)});
+    std::int64_t sizes[2] = {};
+    VIRTACCEL_TRY(convolve<Conv2dAttribute>(call, 1, sizes));
+    return shape_of({dim(input, 0), sizes[0], sizes[1], dim(weight, 0)});
 }
 
 // Input N, ID, IH, IW, IC; weight OC, KD, KH, KW, IC; output N, OD, OH, OW, OC.
 Inferred conv3d(const Call& call) {
-    const auto& attribute = call.op.as<Conv3dAttribute>();
     const Tensor& input = call.input(0);
     const Tensor& weight = call.input(1);
     VIRTACCEL_TRY(of_rank("input", input, 5));
@@ -167,21 +168,12 @@ Inferred conv3d(const Call& call) {
     VIRTACCEL_TRY(equal("weight's input channels", dim(weight, 4), dim(input, 4)));
     VIRTACCEL_TRY(check_convolution(call, dim(weight, 0)));
     std::int64_t sizes[3] = {};
-    for (std::size_t i = 0; i < 3; ++i) {
-        const Window window = {.size = dim(input, i + 1),
-                               .kernel = dim(weight, i + 1),
-                               .pad_before = attribute.pad.at(2 * i),
-                               .pad_after = attribute.pad.at((2 * i) + 1),
-                               .stride = attribute.stride.at(i),
-                               .dilation = attribute.dilation.at(i)};
-        VIRTACCEL_TRY_ASSIGN(sizes[i], positions(window, call.level));
-    }
+    VIRTACCEL_TRY(convolve<Conv3dAttribute>(call, 1, sizes));
     return shape_of({dim(input, 0), sizes[0], sizes[1], sizes[2], dim(weight, 0)});
 }
 
 // Input N, IH, IW, C; weight KH, KW, C, M; output N, OH, OW, C * M.
 Inferred depthwise_conv2d(const Call& call) {
-    const auto& attribute = call.op.as<Conv2dAttribute>();
     const Tensor& input = call.input(0);
     const Tensor& weight = call.input(1);
     VIRTACCEL_TRY(of_rank("input", input, 4));
@@ -189,13 +181,9 @@ Inferred depthwise_conv2d(const Call& call) {
     VIRTACCEL_TRY(equal("weight's channels", dim(weight, 2), dim(input, 3)));
     const std::int64_t channels = dim(weight, 2) * dim(weight, 3);
     VIRTACCEL_TRY(check_convolution(call, channels));
-    VIRTACCEL_TRY_ASSIGN(
-        const std::int64_t height,
-        positions(axis_of(attribute, dim(input, 1), dim(weight, 0), 0), call.level));
-    VIRTACCEL_TRY_ASSIGN(
-        const std::int64_t width,
-        positions(axis_of(attribute, dim(input, 2), dim(weight, 1), 1), call.level));
-    return shape_of({dim(input, 0), height, width, channels});
+    std::int64_t sizes[2] = {};
+    VIRTACCEL_TRY(convolve<Conv2dAttribute>(call, 0, sizes));
+    return shape_of({dim(input, 0), sizes[0], sizes[1], channels});
 }
 
 // Input N, IH, IW, IC; weight OC, KH, KW, IC; output N, OH, OW, OC, where OH is
