@@ -41,6 +41,7 @@ class Int8Step : public Step {
           packed_(std::move(packed)),
           staged_groups_(staged_groups),
           sums_at_once_(pixels_at_once(shape, shape.output_channels)),
+          in_registers_(plan_.rescale && rescales_in_registers(*plan_.rescale)),
           parts_(parts) {}
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }
@@ -50,11 +51,12 @@ class Int8Step : public Step {
         return packed_.size() + (scales * sizeof(std::int32_t));
     }
 
-    // For each part: the staged input, and sums that are to become INT8.
+    // For each part: the staged input, and sums that are written before they become INT8.
     [[nodiscard]] std::uint64_t scratch_bytes() const {
         const auto sums =
             static_cast<std::uint64_t>(sums_at_once_ * shape_.output_channels) + lanes_after;
-        return (static_cast<std::uint64_t>(staged_groups_) + (plan_.rescale ? sums : 0)) *
+        return (static_cast<std::uint64_t>(staged_groups_) +
+                (plan_.rescale && !in_registers_ ? sums : 0)) *
                sizeof(std::int32_t);
     }
 
@@ -76,16 +78,22 @@ class Int8Step : public Step {
                  std::int64_t pixel) const {
         const std::int64_t first = pixel * shape_.output_channels;
         if (!plan_.rescale) {
-            pixels.output = frame.at<std::int32_t>(plan_.convolution.output) + first;
+            pixels.output.sums = frame.at<std::int32_t>(plan_.convolution.output) + first;
             compute_int8(shape_, packed_.data(), pixels);
             return;
         }
         auto* output = frame.at<std::int8_t>(plan_.convolution.output) + first;
-        pixels.output = staged(frame, part) + staged_groups_;
+        if (in_registers_) {
+            pixels.output.rescale = &*plan_.rescale;
+            pixels.output.bytes = output;
+            compute_int8(shape_, packed_.data(), pixels);
+            return;
+        }
+        pixels.output.sums = staged(frame, part) + staged_groups_;
         for (std::int64_t left = pixels.count; left > 0; left -= pixels.count) {
             pixels.count = std::min(left, sums_at_once_);
             compute_int8(shape_, packed_.data(), pixels);
-            rescale_to_int8(*plan_.rescale, pixels.output, pixels.count, output);
+            rescale_to_int8(*plan_.rescale, pixels.output.sums, pixels.count, output);
             pixels.rows += pixels.count * pixels.pixel_step;
             output += pixels.count * shape_.output_channels;
         }
@@ -103,6 +111,7 @@ class Int8Step : public Step {
     Block packed_;
     std::int64_t staged_groups_;
     std::int64_t sums_at_once_;
+    bool in_registers_;
     std::uint32_t parts_;
     ValueId scratch_ = 0;
 };
@@ -123,7 +132,8 @@ class PointwiseInt8 final : public Int8Step {
         for (auto pixel = static_cast<std::int64_t>(range.first); pixel < end; pixel += block_) {
             const std::int64_t count = std::min(block_, end - pixel);
             stage_int8(shape(), input(frame, pixel), count, groups);
-            compute(frame, part, {.rows = groups, .pixel_step = shape().groups(), .count = count},
+            compute(frame, part,
+                    {.rows = groups, .pixel_step = shape().groups(), .output = {}, .count = count},
                     pixel);
         }
         return true;
@@ -192,6 +202,7 @@ class WindowInt8 final : public Int8Step {
                      .row_count = ring_.rows,
                      .first_row = ring_.place_of(origin),
                      .pixel_step = window().x.stride * shape().groups(),
+                     .output = {},
                      .count = window().x.output},
                     row * window().x.output);
         }

@@ -16,6 +16,7 @@
 #include <hwy/base.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/ops/int8_ends.h"
 #include "backends/cpu/ops/int8_vectors.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -166,20 +167,6 @@ void pad(const Int8DepthwiseShape& shape, std::int64_t count, std::int64_t strid
     });
 }
 
-// The first `count` lanes, or all of them.
-HWY_INLINE void store_some(WordVector sums, std::int64_t count, std::int32_t* target) {
-    if (count >= word_lanes) {
-        hn::StoreU(sums, Words{}, target);
-    } else if constexpr (HWY_TARGET <= HWY_AVX3) {
-        hn::BlendedStore(sums, hn::FirstN(Words{}, static_cast<std::size_t>(count)), Words{},
-                         target);
-    } else {
-        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
-        hn::StoreU(sums, Words{}, lanes.data());
-        std::copy_n(lanes.data(), count, target);
-    }
-}
-
 // One vector of channels along a row.
 struct Place {
     const Int8DepthwiseShape& shape;
@@ -217,14 +204,14 @@ class Tile {
         }
     }
 
-    template <std::size_t... p>
-    HWY_INLINE void store(const Place& place, std::int32_t* output,
-                          std::index_sequence<p...> /*which*/) const {
-        const std::int64_t channels = place.shape.channels;
-        const std::int64_t count = channels - place.channel;
-        output += place.channel;
-        (store_some(std::get<p>(sums_), count, output + (static_cast<std::int64_t>(p) * channels)),
-         ...);
+    HWY_INLINE void store(const Place& place, const Int8Target& output) const {
+        Int8Column{.target = output, .channels = place.shape.channels, .channel = place.channel}
+            .store(*this, Pixels{});
+    }
+
+    template <std::size_t p>
+    [[nodiscard]] HWY_INLINE WordVector at() const {
+        return std::get<p>(sums_);
     }
 
   private:
@@ -293,12 +280,11 @@ class Tile {
 
 template <class Dot, std::size_t pixels, View view>
 void compute_tiles(const Place& place, std::int64_t pixel, std::int64_t count,
-                   std::int32_t* output) {
+                   const Int8Target& output) {
     constexpr auto step = static_cast<std::int64_t>(pixels);
     for (; pixel + step <= count; pixel += step) {
         const Tile<Dot, pixels, view> tile{place, pixel};
-        tile.store(place, output + (pixel * place.shape.channels),
-                   std::make_index_sequence<pixels>{});
+        tile.store(place, output.after(pixel * place.shape.channels));
     }
     if constexpr (pixels > 1) {
         if (pixel < count) {
@@ -309,7 +295,7 @@ void compute_tiles(const Place& place, std::int64_t pixel, std::int64_t count,
 
 // By the window's width and stride, if they are usual.
 template <class Dot>
-void compute_row(const Place& place, std::int64_t count, std::int32_t* output) {
+void compute_row(const Place& place, std::int64_t count, const Int8Target& output) {
     const Int8DepthwiseShape& shape = place.shape;
     if (shape.kernel_x == 3 && shape.dilation_x == 1 && shape.stride_x == 1) {
         compute_tiles<Dot, tile_pixels, View{3, 1}>(place, 0, count, output);
@@ -323,7 +309,7 @@ void compute_row(const Place& place, std::int64_t count, std::int32_t* output) {
 }
 
 void compute(const Int8DepthwiseShape& shape, const std::int32_t* packed, const WovenRow& row,
-             std::int32_t* output) {
+             const Int8Target& output) {
     const std::int64_t padded = padded_to_lanes(shape.channels);
     with_words([&](auto dot) HWY_ATTR {
         Place place{.shape = shape,
@@ -381,7 +367,7 @@ void pad_woven_int8(const Int8DepthwiseShape& shape, std::int64_t count, std::in
 }
 
 void compute_int8_depthwise(const Int8DepthwiseShape& shape, const std::int32_t* packed,
-                            const WovenRow& row, std::int32_t* output) {
+                            const WovenRow& row, const Int8Target& output) {
     HWY_DYNAMIC_DISPATCH(compute)(shape, packed, row, output);
 }
 

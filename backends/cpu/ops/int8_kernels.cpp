@@ -14,6 +14,8 @@
 #include <hwy/base.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/ops/int8_ends.h"
+#include "backends/cpu/ops/int8_vectors.h"
 #include "backends/cpu/ops/vector_ends.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -97,7 +99,7 @@ class Tile {
         }
     }
 
-    HWY_INLINE void store(const Int8Shape& shape, std::int32_t* output,
+    HWY_INLINE void store(const Int8Shape& shape, const Int8Target& output,
                           std::int64_t channel) const {
         store(shape, output, channel, Vectors{});
     }
@@ -137,35 +139,25 @@ class Tile {
     }
 
     template <std::size_t... v>
-    HWY_INLINE void store(const Int8Shape& shape, std::int32_t* output, std::int64_t channel,
+    HWY_INLINE void store(const Int8Shape& shape, const Int8Target& output, std::int64_t channel,
                           std::index_sequence<v...> /*which*/) const {
-        (store_column<v>(shape.output_channels, output,
-                         channel + (static_cast<std::int64_t>(v) * lanes), Pixels{}),
+        (Int8Column{.target = output,
+                    .channels = shape.output_channels,
+                    .channel = channel + (static_cast<std::int64_t>(v) * lanes)}
+             .store(Sums<v>{*this}, Pixels{}),
          ...);
     }
 
-    template <std::size_t v, std::size_t... p>
-    HWY_INLINE void store_column(std::int64_t channels, std::int32_t* output, std::int64_t channel,
-                                 std::index_sequence<p...> /*which*/) const {
-        const std::int64_t count = channels - channel;
-        output += channel;
-        if (count >= lanes) {
-            (hn::StoreU(std::get<v>(std::get<p>(sums_)), D{},
-                        output + (static_cast<std::int64_t>(p) * channels)),
-             ...);
-        } else if (count > 0) {
-            const Lanes<hn::Repartition<float, D>> some{count};
-            (store_some(some, std::get<v>(std::get<p>(sums_)),
-                        output + (static_cast<std::int64_t>(p) * channels)),
-             ...);
-        }
-    }
+    // One vector of channels of all pixels.
+    template <std::size_t v>
+    struct Sums {
+        const Tile& tile;
 
-    static HWY_INLINE void store_some(const Lanes<hn::Repartition<float, D>>& some, Vector sums,
-                                      std::int32_t* output) {
-        some.store(hn::BitCast(hn::Repartition<float, D>{}, sums),
-                   reinterpret_cast<float*>(output));
-    }
+        template <std::size_t p>
+        [[nodiscard]] HWY_INLINE Vector at() const {
+            return std::get<v>(std::get<p>(tile.sums_));
+        }
+    };
 
     std::array<Row, pixels> sums_;
 };
@@ -200,7 +192,7 @@ void compute_tiles(const Int8Shape& shape, const std::int32_t* weights, const st
     while (at.count >= step) {
         compute_tile<Dot, pixels, vectors>(shape, weights, bias, at, channel);
         at.rows += step * at.pixel_step;
-        at.output += step * shape.output_channels;
+        at.output = at.output.after(step * shape.output_channels);
         at.count -= step;
     }
     if constexpr (pixels > 1) {

@@ -46,7 +46,7 @@ struct Problem {
         compute_int8(shape, packed.data(),
                      {.rows = staged.data(),
                       .pixel_step = shape.groups(),
-                      .output = got.data(),
+                      .output = {.sums = got.data()},
                       .count = rows});
         std::vector<std::int32_t> wanted;
         for (std::int64_t i = 0; i < rows * columns; ++i) {

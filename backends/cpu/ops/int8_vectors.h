@@ -12,8 +12,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <hwy/highway.h>
+
+#include "backends/cpu/ops/int8_ends.h"
 
 HWY_BEFORE_NAMESPACE();
 
@@ -102,6 +105,20 @@ HWY_INLINE auto with_words(Body body) {
 #endif
 }
 
+// Stores the first `count` lanes, or all of them.
+HWY_INLINE void store_words(WordVector words, std::int64_t count, std::int32_t* target) {
+    if (count >= word_lanes) {
+        hn::StoreU(words, Words{}, target);
+    } else if constexpr (HWY_TARGET <= HWY_AVX3) {
+        hn::BlendedStore(words, hn::FirstN(Words{}, static_cast<std::size_t>(count)), Words{},
+                         target);
+    } else {
+        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
+        hn::StoreU(words, Words{}, lanes.data());
+        std::copy_n(lanes.data(), count, target);
+    }
+}
+
 #if HWY_TARGET != HWY_SCALAR
 
 // Lane by lane, the odd ones moved to where the even ones are.
@@ -153,6 +170,41 @@ class Scaler {
     int right_;
 };
 
+// One factor for each lane. All shifts are 33 at least, so that only upper halves are rounded.
+template <bool rounds_twice>
+class ChannelScaler {
+  public:
+    HWY_INLINE ChannelScaler(const Int8Rescale& rescale, std::int64_t channel)
+        : multiplier_(hn::LoadU(Words{}, rescale.multipliers.data() + channel)),
+          odd_multiplier_(odd_lanes(multiplier_)),
+          right_(hn::Sub(hn::LoadU(Words{}, rescale.shifts.data() + channel),
+                         hn::Set(Words{}, whole_shift))),
+          round_(hn::Shl(hn::Set(Words{}, 1), hn::Sub(right_, hn::Set(Words{}, 1)))) {}
+
+    [[nodiscard]] HWY_INLINE WordVector scaled(WordVector value) const {
+        const auto even = rounded_once(hn::MulEven(value, multiplier_));
+        const auto odd = rounded_once(hn::MulEven(odd_lanes(value), odd_multiplier_));
+        return hn::Shr(hn::Add(upper_halves(even, odd), round_), right_);
+    }
+
+  private:
+    static HWY_INLINE WideVector rounded_once(WideVector product) {
+        if constexpr (rounds_twice) {
+            // At the 31st bit, away from zero.
+            constexpr std::int64_t half = std::int64_t{1} << 30U;
+            return hn::Add(product, hn::IfNegativeThenElse(product, hn::Set(Wide{}, -half),
+                                                           hn::Set(Wide{}, half)));
+        } else {
+            return product;
+        }
+    }
+
+    WordVector multiplier_;
+    WordVector odd_multiplier_;
+    WordVector right_;
+    WordVector round_;
+};
+
 // What follows a scaled sum.
 class Int8Ends {
   public:
@@ -186,6 +238,44 @@ class Int8Ends {
 };
 
 #endif
+
+// One vector of channels of neighbouring pixels, of which each has `channels`.
+struct Int8Column {
+    Int8Target target;  // the first pixel's
+    std::int64_t channels;
+    std::int64_t channel;
+
+#if HWY_TARGET != HWY_SCALAR
+    template <bool rounds_twice, class Sum, std::size_t... p>
+    HWY_INLINE void store_bytes(const Sum& sum, std::index_sequence<p...> /*which*/) const {
+        const ChannelScaler<rounds_twice> scaler{*target.rescale, channel};
+        const Int8Ends ends{*target.rescale};
+        std::int8_t* const first = target.bytes + channel;
+        (ends.store(scaler.scaled(sum.template at<p>()), channels - channel,
+                    first + (static_cast<std::int64_t>(p) * channels)),
+         ...);
+    }
+#endif
+
+    // Stores one sum for each pixel: `sum.at<pixel>()`.
+    template <class Sum, std::size_t... p>
+    HWY_INLINE void store(const Sum& sum, [[maybe_unused]] std::index_sequence<p...> pixels) const {
+#if HWY_TARGET != HWY_SCALAR
+        if (target.rescale != nullptr && target.rescale->rounds_twice) {
+            store_bytes<true>(sum, pixels);
+            return;
+        }
+        if (target.rescale != nullptr) {
+            store_bytes<false>(sum, pixels);
+            return;
+        }
+#endif
+        std::int32_t* const first = target.sums + channel;
+        (store_words(sum.template at<p>(), channels - channel,
+                     first + (static_cast<std::int64_t>(p) * channels)),
+         ...);
+    }
+};
 
 }  // namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE
 
