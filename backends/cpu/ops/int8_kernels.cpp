@@ -333,9 +333,28 @@ void stage_elements(const Int8Shape& shape, const std::int8_t* pixels, std::int6
     }
 }
 
+// 128 more is the upper bit turned.
+void turn_upper_bits(const std::int8_t* source, std::int64_t count, std::int8_t* target) {
+    using Bytes = hn::CappedTag<std::int8_t, 64>;
+    constexpr auto step = static_cast<std::int64_t>(hn::MaxLanes(Bytes{}));
+    const auto upper_bit = hn::Set(Bytes{}, std::int8_t{-128});
+    std::int64_t i = 0;
+    for (; i + step <= count; i += step) {
+        hn::StoreU(hn::Xor(hn::LoadU(Bytes{}, source + i), upper_bit), Bytes{}, target + i);
+    }
+    for (; i < count; ++i) {
+        target[i] = static_cast<std::int8_t>(source[i] ^ -128);
+    }
+}
+
 void stage(const Int8Shape& shape, const std::int8_t* pixels, std::int64_t count,
            std::int32_t* groups) {
     auto* const target = reinterpret_cast<std::byte*>(groups);
+    if (shape.format == Int8Format::quads && shape.input_channels % 4 == 0) {
+        turn_upper_bits(pixels, count * shape.input_channels,
+                        reinterpret_cast<std::int8_t*>(groups));
+        return;
+    }
     if (shape.format == Int8Format::quads) {
         stage_elements<std::uint8_t>(shape, pixels, count, target, [](std::int8_t x) {
             return static_cast<std::uint8_t>(x + 128);
