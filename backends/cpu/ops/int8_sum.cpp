@@ -34,6 +34,9 @@ constexpr std::int32_t cut_min = 9;
 constexpr std::int32_t cut_max = 21;
 constexpr std::int32_t scaled_left_min = 8;
 
+// What an element costs, in products of floats.
+constexpr std::uint64_t operations_of_an_element = 6;
+
 class Int8SumStep final : public Step {
   public:
     Int8SumStep(const Int8SumShape& shape, std::array<ValueId, 2> inputs, ValueId output,
@@ -175,9 +178,10 @@ void emit(Lowering& lowering, const Plan& plan) {
         }
     }
     const std::uint64_t elements = lowering.tensor(plan.output).elements;
-    lowering.emit(std::make_unique<Int8SumStep>(plan.shape, plan.inputs, plan.output, elements,
-                                                lowering.parts_for(elements, elements)),
-                  plan.inputs, plan.output);
+    const std::uint32_t parts = lowering.parts_for(elements, elements * operations_of_an_element);
+    lowering.emit(
+        std::make_unique<Int8SumStep>(plan.shape, plan.inputs, plan.output, elements, parts),
+        plan.inputs, plan.output);
 }
 
 }  // namespace
