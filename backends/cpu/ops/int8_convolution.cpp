@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "backends/cpu/block.h"
 #include "backends/cpu/lowering.h"
@@ -25,6 +27,13 @@ constexpr std::int64_t block_numbers = 4096;
 // What a part may stage in all. Windows that need more are rare, and not worth it.
 constexpr std::int64_t staged_groups_max = std::int64_t{1} << 20U;
 
+// Windows are folded by so many bytes at a time.
+constexpr std::int64_t fold_bytes = 4;
+
+constexpr std::int64_t whole_folds(std::int64_t bytes) {
+    return (bytes + fold_bytes - 1) / fold_bytes * fold_bytes;
+}
+
 // How many pixels of `numbers` numbers each fill a block.
 std::int64_t pixels_at_once(const Int8Shape& shape, std::int64_t numbers) {
     const std::int64_t tile = int8_tile(shape);
@@ -33,7 +42,7 @@ std::int64_t pixels_at_once(const Int8Shape& shape, std::int64_t numbers) {
 
 class Int8Step : public Step {
   public:
-    // `staged_groups` is what a part needs for its input.
+    // `staged_groups` is what a part needs for its input, in groups.
     Int8Step(Int8Convolution plan, const Int8Shape& shape, Block packed, std::int64_t staged_groups,
              std::uint32_t parts)
         : plan_(std::move(plan)),
@@ -41,6 +50,7 @@ class Int8Step : public Step {
           packed_(std::move(packed)),
           staged_groups_(staged_groups),
           sums_at_once_(pixels_at_once(shape, shape.output_channels)),
+          in_registers_(plan_.rescale && rescales_in_registers(*plan_.rescale)),
           parts_(parts) {}
 
     [[nodiscard]] std::uint32_t parts() const override { return parts_; }
@@ -50,11 +60,12 @@ class Int8Step : public Step {
         return packed_.size() + (scales * sizeof(std::int32_t));
     }
 
-    // For each part: the staged input, and sums that are to become INT8.
+    // For each part: the staged input, and sums that are written before they become INT8.
     [[nodiscard]] std::uint64_t scratch_bytes() const {
         const auto sums =
             static_cast<std::uint64_t>(sums_at_once_ * shape_.output_channels) + lanes_after;
-        return (static_cast<std::uint64_t>(staged_groups_) + (plan_.rescale ? sums : 0)) *
+        return (static_cast<std::uint64_t>(staged_groups_) +
+                (plan_.rescale && !in_registers_ ? sums : 0)) *
                sizeof(std::int32_t);
     }
 
@@ -67,8 +78,12 @@ class Int8Step : public Step {
     }
 
     [[nodiscard]] const std::int8_t* input(const Frame& frame, std::int64_t pixel) const {
-        return frame.at<const std::int8_t>(plan_.convolution.input) +
-               (pixel * shape_.input_channels);
+        return frame.at<const std::int8_t>(plan_.convolution.input) + (pixel * window().channels);
+    }
+
+    [[nodiscard]] const std::int8_t* input(const Frame& frame, std::int64_t image,
+                                           std::int64_t row) const {
+        return input(frame, ((image * window().y.input) + row) * window().x.input);
     }
 
     // Computes `pixels` of a part, of which the first is the output's pixel `pixel`.
@@ -76,16 +91,22 @@ class Int8Step : public Step {
                  std::int64_t pixel) const {
         const std::int64_t first = pixel * shape_.output_channels;
         if (!plan_.rescale) {
-            pixels.output = frame.at<std::int32_t>(plan_.convolution.output) + first;
+            pixels.output.sums = frame.at<std::int32_t>(plan_.convolution.output) + first;
             compute_int8(shape_, packed_.data(), pixels);
             return;
         }
         auto* output = frame.at<std::int8_t>(plan_.convolution.output) + first;
-        pixels.output = staged(frame, part) + staged_groups_;
+        if (in_registers_) {
+            pixels.output.rescale = &*plan_.rescale;
+            pixels.output.bytes = output;
+            compute_int8(shape_, packed_.data(), pixels);
+            return;
+        }
+        pixels.output.sums = staged(frame, part) + staged_groups_;
         for (std::int64_t left = pixels.count; left > 0; left -= pixels.count) {
             pixels.count = std::min(left, sums_at_once_);
             compute_int8(shape_, packed_.data(), pixels);
-            rescale_to_int8(*plan_.rescale, pixels.output, pixels.count, output);
+            rescale_to_int8(*plan_.rescale, pixels.output.sums, pixels.count, output);
             pixels.rows += pixels.count * pixels.pixel_step;
             output += pixels.count * shape_.output_channels;
         }
@@ -103,6 +124,7 @@ class Int8Step : public Step {
     Block packed_;
     std::int64_t staged_groups_;
     std::int64_t sums_at_once_;
+    bool in_registers_;
     std::uint32_t parts_;
     ValueId scratch_ = 0;
 };
@@ -123,7 +145,8 @@ class PointwiseInt8 final : public Int8Step {
         for (auto pixel = static_cast<std::int64_t>(range.first); pixel < end; pixel += block_) {
             const std::int64_t count = std::min(block_, end - pixel);
             stage_int8(shape(), input(frame, pixel), count, groups);
-            compute(frame, part, {.rows = groups, .pixel_step = shape().groups(), .count = count},
+            compute(frame, part,
+                    {.rows = groups, .pixel_step = shape().groups(), .output = {}, .count = count},
                     pixel);
         }
         return true;
@@ -137,22 +160,45 @@ class PointwiseInt8 final : public Int8Step {
     std::int64_t block_;
 };
 
+// Whether what a window sees of a row is staged for each window as if it was one pixel: where
+// channels do not fill their groups, all products by nothing are left out, but for the last ones.
+bool folds(const ImageWindow& window, const Int8Shape& shape) {
+    return window.x.kernel > 1 && shape.kernel_x == 1;
+}
+
 // The staged rows under a window: as many as it is high, those between its taps included, and as
 // wide as all windows of a row see.
 struct Ring {
     std::int64_t rows = 1;
     std::int64_t row_pixels = 1;
     std::int64_t row_groups = 1;
+    std::int64_t pixel_step = 1;
+    // Where windows are folded, bytes of an image's row with what stands left and right of it, and
+    // of all windows of a row.
+    std::int64_t row_bytes = 0;
+    std::int64_t folded_bytes = 0;
 
     Ring(const Int8Convolution& plan, const Int8Shape& shape) {
         const WindowAxis& y = plan.convolution.window.y;
         const WindowAxis& x = plan.convolution.window.x;
         rows = ((y.kernel - 1) * y.dilation) + 1;
         row_pixels = ((x.output - 1) * x.stride) + ((x.kernel - 1) * x.dilation) + 1;
+        pixel_step = x.stride * shape.groups();
+        if (folds(plan.convolution.window, shape)) {
+            row_bytes = whole_folds((row_pixels * plan.convolution.window.channels) + fold_bytes);
+            row_pixels = x.output;
+            folded_bytes = row_pixels * shape.input_channels;
+            pixel_step = shape.groups();
+        }
         row_groups = row_pixels * shape.groups();
     }
 
     [[nodiscard]] std::int64_t groups() const { return rows * row_groups; }
+
+    // All that a part stages, in words.
+    [[nodiscard]] std::int64_t staged() const {
+        return groups() + ((row_bytes + folded_bytes) / fold_bytes);
+    }
 
     // Where a row of the image is, also one above it.
     [[nodiscard]] std::int64_t place_of(std::int64_t row) const {
@@ -166,7 +212,7 @@ class WindowInt8 final : public Int8Step {
   public:
     WindowInt8(const Int8Convolution& plan, const Int8Shape& shape, Block packed,
                std::uint32_t parts)
-        : Int8Step(plan, shape, std::move(packed), Ring{plan, shape}.groups(), parts),
+        : Int8Step(plan, shape, std::move(packed), Ring{plan, shape}.staged(), parts),
           ring_(plan, shape) {}
 
     bool run(const Frame& frame, std::uint32_t part) noexcept override {
@@ -184,14 +230,20 @@ class WindowInt8 final : public Int8Step {
             std::int64_t next = is_same_image ? std::max(origin, staged_end) : origin;
             staged_end = origin + ring_.rows;
             for (; next < staged_end; ++next) {
-                stage_row(frame, image, next, groups + (ring_.place_of(next) * ring_.row_groups));
+                std::int32_t* const target = groups + (ring_.place_of(next) * ring_.row_groups);
+                if (ring_.folded_bytes != 0) {
+                    fold_row(frame, image, next, target, groups + ring_.groups());
+                } else {
+                    stage_row(frame, image, next, target);
+                }
             }
             compute(frame, part,
                     {.rows = groups,
                      .row_step = ring_.row_groups,
                      .row_count = ring_.rows,
                      .first_row = ring_.place_of(origin),
-                     .pixel_step = window().x.stride * shape().groups(),
+                     .pixel_step = ring_.pixel_step,
+                     .output = {},
                      .count = window().x.output},
                     row * window().x.output);
         }
@@ -211,11 +263,38 @@ class WindowInt8 final : public Int8Step {
         stage_int8_nothing(shape(), before, target);
         target += before * groups;
         if (inside > 0) {
-            stage_int8(shape(), input(frame, ((image * window().y.input) + row) * x.input), inside,
-                       target);
+            stage_int8(shape(), input(frame, image, row), inside, target);
             target += inside * groups;
         }
         stage_int8_nothing(shape(), ring_.row_pixels - before - inside, target);
+    }
+
+    // What each window sees of a row, one after the other.
+    void fold_row(const Frame& frame, std::int64_t image, std::int64_t row, std::int32_t* target,
+                  std::int32_t* scratch) const {
+        const WindowAxis& x = window().x;
+        if (row < 0 || row >= window().y.input) {
+            stage_int8_nothing(shape(), x.output, target);
+            return;
+        }
+        const std::int64_t channels = window().channels;
+        auto* const bytes = reinterpret_cast<std::int8_t*>(scratch);
+        const auto zero = static_cast<std::int8_t>(shape().input_zero);
+        const std::int64_t before = std::min(x.pad * channels, ring_.row_bytes);
+        const std::int64_t inside =
+            std::clamp<std::int64_t>(x.input * channels, 0, ring_.row_bytes - before);
+        std::fill_n(bytes, before, zero);
+        std::copy_n(input(frame, image, row), inside, bytes + before);
+        std::fill(bytes + before + inside, bytes + ring_.row_bytes, zero);
+        std::int8_t* const folded = bytes + ring_.row_bytes;
+        const std::int64_t step = x.stride * channels;
+        const std::int64_t length = shape().input_channels;
+        for (std::int64_t pixel = 0; pixel < x.output; ++pixel) {
+            for (std::int64_t i = 0; i < length; i += fold_bytes) {
+                std::memcpy(folded + (pixel * length) + i, bytes + (pixel * step) + i, fold_bytes);
+            }
+        }
+        stage_int8(shape(), folded, x.output, target);
     }
 
     Ring ring_;
@@ -223,18 +302,43 @@ class WindowInt8 final : public Int8Step {
 
 Int8Shape shape_of(const Int8Convolution& plan) {
     const ImageWindow& window = plan.convolution.window;
-    return {.format = best_int8_format(),
-            .input_zero = plan.input_zero,
-            .input_channels = window.channels,
-            .output_channels = plan.convolution.output_channels,
-            .kernel_y = window.y.kernel,
-            .kernel_x = window.x.kernel,
-            .dilation_y = window.y.dilation,
-            .dilation_x = window.x.dilation};
+    Int8Shape shape{.format = best_int8_format(),
+                    .input_zero = plan.input_zero,
+                    .input_channels = window.channels,
+                    .output_channels = plan.convolution.output_channels,
+                    .kernel_y = window.y.kernel,
+                    .kernel_x = window.x.kernel,
+                    .dilation_y = window.y.dilation,
+                    .dilation_x = window.x.dilation};
+    if (window.x.kernel > 1 && window.x.dilation == 1 &&
+        window.channels % shape.group_channels() != 0) {
+        shape.kernel_x = 1;
+        shape.input_channels = whole_folds(window.x.kernel * window.channels);
+    }
+    return shape;
+}
+
+// The weights of all output channels, and of as many elements as are staged for each row.
+std::vector<std::int8_t> weights_of(const Lowering& lowering, const Int8Convolution& plan,
+                                    const Int8Shape& shape) {
+    std::vector<std::int8_t> weights = known_int8(lowering, plan.convolution.weights);
+    const ImageWindow& window = plan.convolution.window;
+    if (!folds(window, shape)) {
+        return weights;
+    }
+    const std::int64_t used = window.x.kernel * window.channels;
+    const std::int64_t rows = shape.output_channels * shape.kernel_y;
+    std::vector<std::int8_t> folded(static_cast<std::size_t>(rows * shape.input_channels),
+                                    static_cast<std::int8_t>(plan.weight_zero));
+    for (std::int64_t row = 0; row < rows; ++row) {
+        std::copy_n(weights.begin() + (row * used), used,
+                    folded.begin() + (row * shape.input_channels));
+    }
+    return folded;
 }
 
 Block pack(const Lowering& lowering, const Int8Convolution& plan, const Int8Shape& shape) {
-    const auto weights = known_int8(lowering, plan.convolution.weights);
+    const auto weights = weights_of(lowering, plan, shape);
     const auto bias = known_int32_bias(lowering, plan.convolution);
     Block packed{lowering.memory(), packed_int8_size(shape)};
     pack_int8(shape,

@@ -137,10 +137,25 @@ TEST(Int8Convolution, is_right_for_every_window) {
     });
 }
 
+TEST(Int8Convolution, of_few_channels_is_right_for_every_width) {
+    on_each_instruction_set([] {
+        for (std::int32_t channels = 1; channels <= 7; ++channels) {
+            for (std::int32_t kernel = 2; kernel <= 6; ++kernel) {
+                Problem{{2, 5, 11, channels},
+                        5,
+                        {.kernel = 5, .stride = 2, .before = 1, .after = 1},
+                        {.kernel = kernel, .stride = 2, .before = 1, .after = kernel % 2}}
+                    .check();
+            }
+        }
+    });
+}
+
 TEST(Int8Convolution, of_a_window_wider_than_its_image_is_right) {
     const Axis y{.kernel = 5, .before = 3, .after = 3};
     const Axis x{.kernel = 7, .before = 5, .after = 4};
     Problem{{1, 2, 1, 4}, 6, y, x}.check();
+    Problem{{2, 2, 1, 3}, 6, y, x}.check();
     Problem{{1, 2, 1, 4}, 1, y, x, true}.check();
 }
 
@@ -215,6 +230,7 @@ TEST(Int8Convolution, rescales_and_clamps_as_it_writes) {
         for (const std::uint32_t threads : {1U, 3U}) {
             check_rescaled({{2, 7, 9, 5}, 33, {}, {}}, threads);
             check_rescaled({{2, 40, 9, 16}, 20, three, three}, threads);
+            check_rescaled({{2, 40, 9, 3}, 24, three, three}, threads);
             check_rescaled({{2, 40, 9, 37}, 1, three, three, true}, threads);
         }
     });

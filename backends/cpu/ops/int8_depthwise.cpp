@@ -50,6 +50,7 @@ class Int8Depthwise final : public Step {
         : plan_(std::move(plan)),
           shape_(shape_of(plan_)),
           packed_(std::move(packed)),
+          in_registers_(plan_.rescale && rescales_in_registers(*plan_.rescale)),
           parts_(parts),
           columns_(columns_of(plan_.convolution.window.x)),
           word_step_(columns_ * shape_.channels) {}
@@ -61,10 +62,11 @@ class Int8Depthwise final : public Step {
         return packed_.size() + (scales * sizeof(std::int32_t));
     }
 
-    // For each part: woven rows, and sums that are to become INT8.
+    // For each part: woven rows, and sums that are written before they become INT8.
     [[nodiscard]] std::uint64_t scratch_bytes() const {
-        const std::int64_t sums =
-            plan_.rescale ? row_sums() + static_cast<std::int64_t>(lanes_after) : 0;
+        const std::int64_t sums = plan_.rescale && !in_registers_
+                                      ? row_sums() + static_cast<std::int64_t>(lanes_after)
+                                      : 0;
         return static_cast<std::uint64_t>(woven_words() + sums) * sizeof(std::int32_t);
     }
 
@@ -79,14 +81,12 @@ class Int8Depthwise final : public Step {
         for (auto row = static_cast<std::int64_t>(range.first);
              row < static_cast<std::int64_t>(range.end); ++row) {
             weave(frame, row, woven);
-            std::int32_t* const sums = plan_.rescale
-                                           ? woven + woven_words()
-                                           : frame.at<std::int32_t>(output) + (row * row_sums());
+            const Int8Target target = target_of(frame, row, woven + woven_words());
             compute_int8_depthwise(
                 shape_, packed, {.words = woven, .stride = word_step_, .pixels = window().x.output},
-                sums);
-            if (plan_.rescale) {
-                rescale_to_int8(*plan_.rescale, sums, window().x.output,
+                target);
+            if (plan_.rescale && !in_registers_) {
+                rescale_to_int8(*plan_.rescale, target.sums, window().x.output,
                                 frame.at<std::int8_t>(output) + (row * row_sums()));
             }
         }
@@ -100,6 +100,20 @@ class Int8Depthwise final : public Step {
 
     [[nodiscard]] std::int64_t woven_words() const {
         return (shape_.words() * word_step_) + slack_words;
+    }
+
+    // Where row `row` goes; `sums` have room for one.
+    [[nodiscard]] Int8Target target_of(const Frame& frame, std::int64_t row,
+                                       std::int32_t* sums) const {
+        const ValueId output = plan_.convolution.output;
+        const std::int64_t first = row * row_sums();
+        if (!plan_.rescale) {
+            return {.sums = frame.at<std::int32_t>(output) + first};
+        }
+        if (!in_registers_) {
+            return {.sums = sums};
+        }
+        return {.rescale = &*plan_.rescale, .bytes = frame.at<std::int8_t>(output) + first};
     }
 
     // The rows under the windows of the output's row `row`, with what stands left and right.
@@ -129,6 +143,7 @@ class Int8Depthwise final : public Step {
     Int8Convolution plan_;
     Int8DepthwiseShape shape_;
     Block packed_;
+    bool in_registers_;
     std::uint32_t parts_;
     std::int64_t columns_;
     std::int64_t word_step_;

@@ -16,6 +16,7 @@
 #include <hwy/base.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/ops/int8_ends.h"
 #include "backends/cpu/ops/int8_vectors.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -107,7 +108,49 @@ HWY_INLINE WordVector woven(const std::array<const std::int8_t*, 4>& rows, std::
 }
 
 // What stands in for a row outside the image, as long as the vectors that are read from it.
-using PaddingRow = std::array<std::int8_t, static_cast<std::size_t>(word_lanes)>;
+using PaddingRow = std::array<std::int8_t, 64>;
+
+#if HWY_ARCH_X86 && HWY_TARGET == HWY_AVX3
+// Weaves as many whole vectors of bytes of four rows as there are in `count`, each to four vectors
+// of words. How many elements that are.
+HWY_INLINE std::int64_t weave_vectors(const std::array<const std::int8_t*, 4>& rows,
+                                      const std::array<std::int64_t, 4>& moves, std::int64_t count,
+                                      std::int32_t* target) {
+    constexpr hn::Repartition<std::uint8_t, Words> bytes;
+    constexpr hn::Repartition<std::uint16_t, Words> pairs;
+    constexpr auto step = static_cast<std::int64_t>(hn::MaxLanes(bytes));
+    // Bytes are woven within blocks of four words, so word 4k + b goes to block b first.
+    alignas(64) static constexpr std::int32_t order[] = {0, 4, 8,  12, 1, 5, 9,  13,
+                                                         2, 6, 10, 14, 3, 7, 11, 15};
+    const auto places = hn::SetTableIndices(Words{}, order);
+    const WordVector upper_bits = hn::Set(Words{}, static_cast<std::int32_t>(0x80808080U));
+    std::int64_t i = 0;
+    const auto row = [&](std::size_t which) HWY_ATTR {
+        const auto* const source =
+            reinterpret_cast<const std::uint8_t*>(rows[which] + (moves[which] * i));
+        const WordVector loaded = hn::BitCast(Words{}, hn::LoadU(bytes, source));
+        return hn::BitCast(bytes, hn::TableLookupLanes(hn::Xor(loaded, upper_bits), places));
+    };
+    for (; i + step <= count; i += step) {
+        const auto a = row(0);
+        const auto b = row(1);
+        const auto c = row(2);
+        const auto d = row(3);
+        const auto low_ab = hn::BitCast(pairs, hn::InterleaveLower(bytes, a, b));
+        const auto low_cd = hn::BitCast(pairs, hn::InterleaveLower(bytes, c, d));
+        const auto high_ab = hn::BitCast(pairs, hn::InterleaveUpper(bytes, a, b));
+        const auto high_cd = hn::BitCast(pairs, hn::InterleaveUpper(bytes, c, d));
+        const auto store = [&](auto woven, std::int64_t vector) HWY_ATTR {
+            hn::StoreU(hn::BitCast(Words{}, woven), Words{}, target + i + (vector * word_lanes));
+        };
+        store(hn::InterleaveLower(pairs, low_ab, low_cd), 0);
+        store(hn::InterleaveUpper(pairs, low_ab, low_cd), 1);
+        store(hn::InterleaveLower(pairs, high_ab, high_cd), 2);
+        store(hn::InterleaveUpper(pairs, high_ab, high_cd), 3);
+    }
+    return i;
+}
+#endif
 
 template <class Dot>
 void weave_word(std::span<const std::int8_t* const> rows, std::int32_t zero, std::int64_t count,
@@ -124,6 +167,14 @@ void weave_word(std::span<const std::int8_t* const> rows, std::int32_t zero, std
     constexpr std::make_index_sequence<static_cast<std::size_t>(Dot::elements)> all;
     const WordVector zeros = hn::Set(Words{}, zero);
     std::int64_t i = 0;
+#if HWY_ARCH_X86 && HWY_TARGET == HWY_AVX3
+    if constexpr (Dot::elements == 4) {
+        i = weave_vectors(here, moves, count, target);
+        for (std::size_t row = 0; row < here.size(); ++row) {
+            here[row] += moves[row] * i;
+        }
+    }
+#endif
     for (; i + word_lanes <= count; i += word_lanes) {
         hn::StoreU(woven<Dot>(here, 0, zeros, all), Words{}, target + i);
         for (std::size_t row = 0; row < here.size(); ++row) {
@@ -157,27 +208,16 @@ void weave(const Int8DepthwiseShape& shape, std::span<const std::int8_t* const> 
 
 void pad(const Int8DepthwiseShape& shape, std::int64_t count, std::int64_t stride,
          std::int32_t* target) {
-    const std::array<const std::int8_t*, 1> none{};
     with_words([&](auto dot) HWY_ATTR {
         using Dot = decltype(dot);
+        // Zero points, as weave() makes elements of them.
+        const std::uint32_t element =
+            Dot::elements == 4 ? static_cast<std::uint8_t>(shape.input_zero + 128) : 0U;
         for (std::int64_t word = 0; word < words_of<Dot>(shape); ++word) {
-            weave_word<Dot>(none, shape.input_zero, count, target + (word * stride));
+            std::fill_n(target + (word * stride), count,
+                        static_cast<std::int32_t>(element * 0x01010101U));
         }
     });
-}
-
-// The first `count` lanes, or all of them.
-HWY_INLINE void store_some(WordVector sums, std::int64_t count, std::int32_t* target) {
-    if (count >= word_lanes) {
-        hn::StoreU(sums, Words{}, target);
-    } else if constexpr (HWY_TARGET <= HWY_AVX3) {
-        hn::BlendedStore(sums, hn::FirstN(Words{}, static_cast<std::size_t>(count)), Words{},
-                         target);
-    } else {
-        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
-        hn::StoreU(sums, Words{}, lanes.data());
-        std::copy_n(lanes.data(), count, target);
-    }
 }
 
 // One vector of channels along a row.
@@ -217,14 +257,14 @@ class Tile {
         }
     }
 
-    template <std::size_t... p>
-    HWY_INLINE void store(const Place& place, std::int32_t* output,
-                          std::index_sequence<p...> /*which*/) const {
-        const std::int64_t channels = place.shape.channels;
-        const std::int64_t count = channels - place.channel;
-        output += place.channel;
-        (store_some(std::get<p>(sums_), count, output + (static_cast<std::int64_t>(p) * channels)),
-         ...);
+    HWY_INLINE void store(const Place& place, const Int8Target& output) const {
+        Int8Column{.target = output, .channels = place.shape.channels, .channel = place.channel}
+            .store(*this, Pixels{});
+    }
+
+    template <std::size_t p>
+    [[nodiscard]] HWY_INLINE WordVector at() const {
+        return std::get<p>(sums_);
     }
 
   private:
@@ -293,12 +333,11 @@ class Tile {
 
 template <class Dot, std::size_t pixels, View view>
 void compute_tiles(const Place& place, std::int64_t pixel, std::int64_t count,
-                   std::int32_t* output) {
+                   const Int8Target& output) {
     constexpr auto step = static_cast<std::int64_t>(pixels);
     for (; pixel + step <= count; pixel += step) {
         const Tile<Dot, pixels, view> tile{place, pixel};
-        tile.store(place, output + (pixel * place.shape.channels),
-                   std::make_index_sequence<pixels>{});
+        tile.store(place, output.after(pixel * place.shape.channels));
     }
     if constexpr (pixels > 1) {
         if (pixel < count) {
@@ -309,7 +348,7 @@ void compute_tiles(const Place& place, std::int64_t pixel, std::int64_t count,
 
 // By the window's width and stride, if they are usual.
 template <class Dot>
-void compute_row(const Place& place, std::int64_t count, std::int32_t* output) {
+void compute_row(const Place& place, std::int64_t count, const Int8Target& output) {
     const Int8DepthwiseShape& shape = place.shape;
     if (shape.kernel_x == 3 && shape.dilation_x == 1 && shape.stride_x == 1) {
         compute_tiles<Dot, tile_pixels, View{3, 1}>(place, 0, count, output);
@@ -323,7 +362,7 @@ void compute_row(const Place& place, std::int64_t count, std::int32_t* output) {
 }
 
 void compute(const Int8DepthwiseShape& shape, const std::int32_t* packed, const WovenRow& row,
-             std::int32_t* output) {
+             const Int8Target& output) {
     const std::int64_t padded = padded_to_lanes(shape.channels);
     with_words([&](auto dot) HWY_ATTR {
         Place place{.shape = shape,
@@ -381,7 +420,7 @@ void pad_woven_int8(const Int8DepthwiseShape& shape, std::int64_t count, std::in
 }
 
 void compute_int8_depthwise(const Int8DepthwiseShape& shape, const std::int32_t* packed,
-                            const WovenRow& row, std::int32_t* output) {
+                            const WovenRow& row, const Int8Target& output) {
     HWY_DYNAMIC_DISPATCH(compute)(shape, packed, row, output);
 }
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include "backends/cpu/ops/int8_ends.h"
+
 namespace virtaccel::backends::cpu::ops {
 
 // How many taps a word holds here.
@@ -57,6 +59,6 @@ struct WovenRow {
 
 // Computes the sums of a row's pixels. They wrap around.
 void compute_int8_depthwise(const Int8DepthwiseShape& shape, const std::int32_t* packed,
-                            const WovenRow& row, std::int32_t* output);
+                            const WovenRow& row, const Int8Target& output);
 
 }  // namespace virtaccel::backends::cpu::ops

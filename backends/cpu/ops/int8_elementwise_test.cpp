@@ -41,6 +41,23 @@ std::vector<std::int8_t> numbers(std::size_t count, std::size_t factor) {
 
 constexpr std::array<std::size_t, 6> counts{1, 7, 16, 31, 33, 1029};
 
+void expect_sums(const Int8SumShape& shape, const std::vector<std::int8_t>& left,
+                 const std::vector<std::int8_t>& right) {
+    std::vector<std::int8_t> wanted;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const std::int64_t sum = term_of(shape.terms[0], left[i], shape.rounds_twice) +
+                                 term_of(shape.terms[1], right[i], shape.rounds_twice);
+        const std::int64_t result =
+            scaled(sum, shape.multiplier, shape.shift, shape.rounds_twice) + shape.output_zero;
+        wanted.push_back(
+            static_cast<std::int8_t>(std::clamp<std::int64_t>(result, shape.low, shape.high)));
+    }
+    std::vector<std::int8_t> got(left.size());
+    compute_int8_sum(shape, left.data(), right.data(), got.data(),
+                     static_cast<std::int64_t>(left.size()));
+    EXPECT_EQ(got, wanted) << left.size() << " elements";
+}
+
 void check_sum(bool scales_left, bool scales_right, bool rounds_twice) {
     const Int8SumShape shape{.terms = {{.zero = -128,
                                         .left = 20,
@@ -59,20 +76,7 @@ void check_sum(bool scales_left, bool scales_right, bool rounds_twice) {
                              .low = -100,
                              .high = 90};
     for (const std::size_t count : counts) {
-        const auto left = numbers(count, 37);
-        const auto right = numbers(count, 101);
-        std::vector<std::int8_t> wanted;
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::int64_t sum = term_of(shape.terms[0], left[i], rounds_twice) +
-                                     term_of(shape.terms[1], right[i], rounds_twice);
-            const std::int64_t result =
-                scaled(sum, shape.multiplier, shape.shift, rounds_twice) + shape.output_zero;
-            wanted.push_back(static_cast<std::int8_t>(std::clamp<std::int64_t>(result, -100, 90)));
-        }
-        std::vector<std::int8_t> got(count);
-        compute_int8_sum(shape, left.data(), right.data(), got.data(),
-                         static_cast<std::int64_t>(count));
-        EXPECT_EQ(got, wanted) << count << " elements";
+        expect_sums(shape, numbers(count, 37), numbers(count, 101));
     }
 }
 
@@ -80,6 +84,39 @@ TEST(Int8Sum, rescales_as_the_specification_says) {
     testing::on_each_instruction_set([] {
         for (int which = 0; which < 8; ++which) {
             check_sum((which & 1) != 0, (which & 2) != 0, (which & 4) != 0);
+        }
+    });
+}
+
+// Sums of which many lie on the border between two INT8, or one unit beside it.
+void check_borders(std::int32_t multiplier, bool rounds_twice) {
+    std::vector<std::int8_t> left;
+    std::vector<std::int8_t> right;
+    for (std::size_t i = 0; i < std::size_t{1} << 16U; ++i) {
+        left.push_back(static_cast<std::int8_t>(i & 0xffU));
+        right.push_back(static_cast<std::int8_t>(i >> 8U));
+    }
+    for (const std::int32_t left_shift : {11, 15, 21}) {
+        expect_sums({.terms = {{.zero = 127,
+                                .left = left_shift,
+                                .is_scaled = true,
+                                .multiplier = multiplier,
+                                .shift = 32},
+                               {.zero = -128, .left = left_shift}},
+                     .multiplier = std::int32_t{1} << 30U,
+                     .shift = left_shift + 32,
+                     .rounds_twice = rounds_twice,
+                     .output_zero = 5},
+                    left, right);
+    }
+}
+
+TEST(Int8Sum, is_exact_where_it_lies_between_two_numbers) {
+    testing::on_each_instruction_set([] {
+        for (const bool rounds_twice : {false, true}) {
+            check_borders(std::int32_t{1} << 30U, rounds_twice);
+            check_borders(2'147'483'647, rounds_twice);
+            check_borders(1'073'741'825, rounds_twice);
         }
     });
 }

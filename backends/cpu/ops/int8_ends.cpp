@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/ops/int8_ends.cpp"
@@ -38,7 +39,7 @@ void rescale_column(const Int8Rescale& rescale, std::int64_t channel, const std:
         const std::int64_t product = sums[at] * multiplier;
         const std::int64_t scaled = (product + round + (product < 0 ? -again : again)) >> shift;
         target[at] = static_cast<std::int8_t>(
-            std::clamp<std::int64_t>(scaled + rescale.zero, rescale.low, rescale.high));
+            std::clamp<std::int64_t>(scaled + rescale.output_zero, rescale.low, rescale.high));
     }
 }
 
@@ -96,7 +97,7 @@ void rescale_column(const Int8Rescale& rescale, std::int64_t channel, const std:
     const Vector shifts = hn::LoadU(D{}, rescale.shifts.data() + channel);
     const Scale<rounds_twice> even{multipliers, shifts};
     const Scale<rounds_twice> odd{odd_lanes(multipliers), odd_lanes(shifts)};
-    const Vector zero = hn::Set(D{}, rescale.zero);
+    const Vector zero = hn::Set(D{}, rescale.output_zero);
     const Vector low = hn::Set(D{}, rescale.low);
     const Vector high = hn::Set(D{}, rescale.high);
     const hn::Rebind<std::int8_t, D> bytes;
@@ -134,6 +135,17 @@ void rescale(const Int8Rescale& rescale, const std::int32_t* sums, std::int64_t 
     }
 }
 
+bool can_rescale_in_registers(const Int8Rescale& rescale) {
+    // The upper half alone is rounded, at its last bit or before.
+    constexpr std::int32_t shift_min = 33;
+    const auto channels = static_cast<std::size_t>(rescale.channels);
+    return HWY_TARGET != HWY_SCALAR &&
+           std::ranges::all_of(std::span{rescale.shifts}.first(channels),
+                               [](std::int32_t shift) { return shift >= shift_min; }) &&
+           std::ranges::all_of(std::span{rescale.multipliers}.first(channels),
+                               [](std::int32_t multiplier) { return multiplier >= 0; });
+}
+
 }  // namespace
 
 }  // namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE
@@ -145,6 +157,11 @@ HWY_AFTER_NAMESPACE();
 namespace virtaccel::backends::cpu::ops {
 
 HWY_EXPORT(rescale);
+HWY_EXPORT(can_rescale_in_registers);
+
+bool rescales_in_registers(const Int8Rescale& rescale) {
+    return HWY_DYNAMIC_DISPATCH(can_rescale_in_registers)(rescale);
+}
 
 void rescale_to_int8(const Int8Rescale& rescale, const std::int32_t* sums, std::int64_t count,
                      std::int8_t* target) {

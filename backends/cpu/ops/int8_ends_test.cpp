@@ -33,7 +33,7 @@ void check(std::int64_t channels, bool rounds_twice) {
                         .shifts = {},
                         .channels = channels,
                         .rounds_twice = rounds_twice,
-                        .zero = -3,
+                        .output_zero = -3,
                         .low = -100,
                         .high = 90};
     for (std::int64_t c = 0; c < channels + static_cast<std::int64_t>(lanes_after); ++c) {

@@ -14,6 +14,8 @@
 #include <hwy/base.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/ops/int8_ends.h"
+#include "backends/cpu/ops/int8_vectors.h"
 #include "backends/cpu/ops/vector_ends.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -97,7 +99,7 @@ class Tile {
         }
     }
 
-    HWY_INLINE void store(const Int8Shape& shape, std::int32_t* output,
+    HWY_INLINE void store(const Int8Shape& shape, const Int8Target& output,
                           std::int64_t channel) const {
         store(shape, output, channel, Vectors{});
     }
@@ -137,35 +139,25 @@ class Tile {
     }
 
     template <std::size_t... v>
-    HWY_INLINE void store(const Int8Shape& shape, std::int32_t* output, std::int64_t channel,
+    HWY_INLINE void store(const Int8Shape& shape, const Int8Target& output, std::int64_t channel,
                           std::index_sequence<v...> /*which*/) const {
-        (store_column<v>(shape.output_channels, output,
-                         channel + (static_cast<std::int64_t>(v) * lanes), Pixels{}),
+        (Int8Column{.target = output,
+                    .channels = shape.output_channels,
+                    .channel = channel + (static_cast<std::int64_t>(v) * lanes)}
+             .store(Sums<v>{*this}, Pixels{}),
          ...);
     }
 
-    template <std::size_t v, std::size_t... p>
-    HWY_INLINE void store_column(std::int64_t channels, std::int32_t* output, std::int64_t channel,
-                                 std::index_sequence<p...> /*which*/) const {
-        const std::int64_t count = channels - channel;
-        output += channel;
-        if (count >= lanes) {
-            (hn::StoreU(std::get<v>(std::get<p>(sums_)), D{},
-                        output + (static_cast<std::int64_t>(p) * channels)),
-             ...);
-        } else if (count > 0) {
-            const Lanes<hn::Repartition<float, D>> some{count};
-            (store_some(some, std::get<v>(std::get<p>(sums_)),
-                        output + (static_cast<std::int64_t>(p) * channels)),
-             ...);
-        }
-    }
+    // One vector of channels of all pixels.
+    template <std::size_t v>
+    struct Sums {
+        const Tile& tile;
 
-    static HWY_INLINE void store_some(const Lanes<hn::Repartition<float, D>>& some, Vector sums,
-                                      std::int32_t* output) {
-        some.store(hn::BitCast(hn::Repartition<float, D>{}, sums),
-                   reinterpret_cast<float*>(output));
-    }
+        template <std::size_t p>
+        [[nodiscard]] HWY_INLINE Vector at() const {
+            return std::get<v>(std::get<p>(tile.sums_));
+        }
+    };
 
     std::array<Row, pixels> sums_;
 };
@@ -200,7 +192,7 @@ void compute_tiles(const Int8Shape& shape, const std::int32_t* weights, const st
     while (at.count >= step) {
         compute_tile<Dot, pixels, vectors>(shape, weights, bias, at, channel);
         at.rows += step * at.pixel_step;
-        at.output += step * shape.output_channels;
+        at.output = at.output.after(step * shape.output_channels);
         at.count -= step;
     }
     if constexpr (pixels > 1) {
@@ -341,9 +333,28 @@ void stage_elements(const Int8Shape& shape, const std::int8_t* pixels, std::int6
     }
 }
 
+// 128 more is the upper bit turned.
+void turn_upper_bits(const std::int8_t* source, std::int64_t count, std::int8_t* target) {
+    using Bytes = hn::CappedTag<std::int8_t, 64>;
+    constexpr auto step = static_cast<std::int64_t>(hn::MaxLanes(Bytes{}));
+    const auto upper_bit = hn::Set(Bytes{}, std::int8_t{-128});
+    std::int64_t i = 0;
+    for (; i + step <= count; i += step) {
+        hn::StoreU(hn::Xor(hn::LoadU(Bytes{}, source + i), upper_bit), Bytes{}, target + i);
+    }
+    for (; i < count; ++i) {
+        target[i] = static_cast<std::int8_t>(source[i] ^ -128);
+    }
+}
+
 void stage(const Int8Shape& shape, const std::int8_t* pixels, std::int64_t count,
            std::int32_t* groups) {
     auto* const target = reinterpret_cast<std::byte*>(groups);
+    if (shape.format == Int8Format::quads && shape.input_channels % 4 == 0) {
+        turn_upper_bits(pixels, count * shape.input_channels,
+                        reinterpret_cast<std::int8_t*>(groups));
+        return;
+    }
     if (shape.format == Int8Format::quads) {
         stage_elements<std::uint8_t>(shape, pixels, count, target, [](std::int8_t x) {
             return static_cast<std::uint8_t>(x + 128);

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/cpu/ops/int8_ends.h"
+
 namespace virtaccel::backends::cpu::ops {
 
 enum class Int8Format : std::uint8_t {
@@ -63,7 +65,7 @@ struct Int8Pixels {
     std::int64_t row_count = 1;
     std::int64_t first_row = 0;   // the window's
     std::int64_t pixel_step = 0;  // groups from a pixel's window to the next one's
-    std::int32_t* output = nullptr;
+    Int8Target output;
     std::int64_t count = 0;
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 using tosa::DType;
 
-// A known tensor of T, one element for each channel, with room for whole vectors.
+// A known tensor of T, one element for each channel, and some more to fill whole vectors.
 template <class T>
 std::vector<std::int32_t> for_each_channel(const Lowering& lowering, ValueId tensor,
                                            std::size_t channels) {
@@ -32,7 +32,7 @@ std::vector<std::int32_t> for_each_channel(const Lowering& lowering, ValueId ten
     if (elements.size() == 1) {
         elements.assign(channels, elements.front());
     }
-    elements.resize(channels + lanes_after);
+    elements.resize(channels + lanes_after, elements.front());
     return elements;
 }
 
@@ -57,7 +57,7 @@ std::optional<Int8Rescale> rescale_of(const Lowering& lowering, const tosa::Oper
     }
     rescale.channels = output.shape.back();
     rescale.rounds_twice = attribute.rounding == tosa::RoundingMode::double_round;
-    rescale.zero = std::int32_t{known_int8(lowering, op.inputs[4]).front()};
+    rescale.output_zero = std::int32_t{known_int8(lowering, op.inputs[4]).front()};
     return rescale;
 }
 

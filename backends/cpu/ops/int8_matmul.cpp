@@ -104,9 +104,12 @@ class Int8Matmul final : public Step {
                 frame.at<const std::int8_t>(values_.left) + (row * matrices_.depth);
             auto* const output = frame.at<std::int32_t>(values_.output) + (row * matrices_.columns);
             stage_int8(shape_, left, count, staged);
-            compute_int8(
-                shape_, packed + (static_cast<std::size_t>(matrix) * packed_int8_size(shape_)),
-                {.rows = staged, .pixel_step = shape_.groups(), .output = output, .count = count});
+            compute_int8(shape_,
+                         packed + (static_cast<std::size_t>(matrix) * packed_int8_size(shape_)),
+                         {.rows = staged,
+                          .pixel_step = shape_.groups(),
+                          .output = {.sums = output},
+                          .count = count});
             subtract_right_zero(left, count, output);
             row += count;
         }

@@ -28,6 +28,14 @@ constexpr std::int8_t shift_min = 32;
 constexpr std::int8_t shift_max = 62;
 // An INT8 minus a zero point has ten bits.
 constexpr std::int32_t left_max = 21;
+// Where a multiplier is cut, so that its products by such a number have 32 bits; and how far they
+// are shifted left at least, so that what rounds them has as many.
+constexpr std::int32_t cut_min = 9;
+constexpr std::int32_t cut_max = 21;
+constexpr std::int32_t scaled_left_min = 8;
+
+// What an element costs, in products of floats.
+constexpr std::uint64_t operations_of_an_element = 6;
 
 class Int8SumStep final : public Step {
   public:
@@ -108,7 +116,8 @@ std::optional<FoundTerm> term_of(const Lowering& lowering, const tosa::Operator&
         return std::nullopt;
     }
     auto term = shifted_term(lowering, *first);
-    if (!term) {
+    if (!term || term->left < scaled_left_min || rescale->multipliers[0] <= 0 ||
+        rescale->shifts[0] - term->left < cut_min || rescale->shifts[0] - term->left > cut_max) {
         return std::nullopt;
     }
     term->is_scaled = true;
@@ -122,7 +131,7 @@ bool absorb_rescale(const Lowering& lowering, Plan& plan) {
     const tosa::Operator& op = lowering.operator_at(plan.rescale);
     const auto rescale = known_rescale(lowering, op);
     if (!rescale || rescale->multipliers.size() != 1 || rescale->input_zero != 0 ||
-        lowering.tensor(op.outputs[0]).dtype != DType::int8 ||
+        rescale->multipliers[0] < 0 || lowering.tensor(op.outputs[0]).dtype != DType::int8 ||
         !rescale->is_within(shift_min, shift_max)) {
         return false;
     }
@@ -169,9 +178,10 @@ void emit(Lowering& lowering, const Plan& plan) {
         }
     }
     const std::uint64_t elements = lowering.tensor(plan.output).elements;
-    lowering.emit(std::make_unique<Int8SumStep>(plan.shape, plan.inputs, plan.output, elements,
-                                                lowering.parts_for(elements, elements)),
-                  plan.inputs, plan.output);
+    const std::uint32_t parts = lowering.parts_for(elements, elements * operations_of_an_element);
+    lowering.emit(
+        std::make_unique<Int8SumStep>(plan.shape, plan.inputs, plan.output, elements, parts),
+        plan.inputs, plan.output);
 }
 
 }  // namespace

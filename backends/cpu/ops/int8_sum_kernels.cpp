@@ -51,24 +51,52 @@ void compute(const Int8SumShape& shape, const std::int8_t* left, const std::int8
 
 #else
 
+// A term of 32 bits: products of nine bits by the upper and by the lower bits of a multiplier,
+// which are cut where the term's last bit is.
 template <bool is_scaled, bool rounds_twice>
 class Term {
   public:
     explicit HWY_INLINE Term(const Int8Term& term)
-        : zero_(hn::Set(Words{}, term.zero)),
-          left_(term.left),
-          scaler_(term.multiplier, term.shift) {}
+        : zero_(hn::Set(Words{}, term.zero)), left_(term.left), down_(term.shift - term.left) {
+        if constexpr (is_scaled) {
+            upper_ = hn::Set(Words{}, term.multiplier >> down_);
+            lower_ = hn::Set(Words{}, term.multiplier & ((std::int32_t{1} << down_) - 1));
+            const std::int32_t half = std::int32_t{1} << (down_ - 1);
+            const std::int32_t away = rounds_twice ? std::int32_t{1} << (30 - left_) : 0;
+            round_ = hn::Set(Words{}, half + away);
+            round_negative_ = hn::Set(Words{}, half - away);
+        }
+    }
 
     HWY_INLINE WordVector operator()(WordVector value) const {
-        const WordVector shifted = hn::ShiftLeftSame(hn::Sub(value, zero_), left_);
-        return is_scaled ? scaler_.scaled(shifted) : shifted;
+        const WordVector number = hn::Sub(value, zero_);
+        if constexpr (is_scaled) {
+            WordVector round = round_;
+            if constexpr (rounds_twice) {
+                round = hn::IfNegativeThenElse(number, round_negative_, round_);
+            }
+            const WordVector lower = hn::Add(hn::Mul(number, lower_), round);
+            return hn::Add(hn::Mul(number, upper_), hn::ShiftRightSame(lower, down_));
+        } else {
+            return hn::ShiftLeftSame(number, left_);
+        }
     }
 
   private:
     WordVector zero_;
     int left_;
-    Scaler<rounds_twice> scaler_;
+    int down_;
+    WordVector upper_ = hn::Zero(Words{});
+    WordVector lower_ = hn::Zero(Words{});
+    WordVector round_ = hn::Zero(Words{});
+    WordVector round_negative_ = hn::Zero(Words{});
 };
+
+template <bool rounds_twice>
+[[gnu::cold]] HWY_NOINLINE void rescale_exactly(const Int8SumShape& shape, std::int32_t* lanes) {
+    const Scaler<rounds_twice> scaler{shape.multiplier, shape.shift};
+    hn::StoreU(bounded(scaler.scaled(hn::LoadU(Words{}, lanes)), shape), Words{}, lanes);
+}
 
 template <bool rounds_twice, bool scales_left, bool scales_right>
 void add_with(const Int8SumShape& shape, const std::int8_t* left, const std::int8_t* right,
@@ -76,12 +104,20 @@ void add_with(const Int8SumShape& shape, const std::int8_t* left, const std::int
     const Term<scales_left, rounds_twice> left_term{shape.terms[0]};
     const Term<scales_right, rounds_twice> right_term{shape.terms[1]};
     constexpr hn::Rebind<std::int8_t, Words> bytes;
-    const Scaler<rounds_twice> scaler{shape.multiplier, shape.shift};
-    const Int8Ends ends{shape};
+    const QuickScaler<rounds_twice> scaler{hn::Set(Words{}, shape.multiplier),
+                                           hn::Set(Words{}, shape.shift), shape};
     const auto add = [&](const std::int8_t* a, const std::int8_t* b, std::int8_t* target) HWY_ATTR {
         const WordVector sum = hn::Add(left_term(hn::PromoteTo(Words{}, hn::LoadU(bytes, a))),
                                        right_term(hn::PromoteTo(Words{}, hn::LoadU(bytes, b))));
-        ends.store(scaler.scaled(sum), word_lanes, target);
+        const WordVector scaled = scaler.scaled(sum);
+        WordVector result = scaler.bytes(scaled);
+        if (HWY_UNLIKELY(!scaler.is_decided(scaled))) {
+            std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
+            hn::StoreU(sum, Words{}, lanes.data());
+            rescale_exactly<rounds_twice>(shape, lanes.data());
+            result = hn::LoadU(Words{}, lanes.data());
+        }
+        store_lower_bytes(result, word_lanes, target);
     };
     std::int64_t i = 0;
     for (; i + word_lanes <= count; i += word_lanes) {

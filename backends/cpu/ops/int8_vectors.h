@@ -12,8 +12,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <hwy/highway.h>
+
+#include "backends/cpu/ops/int8_ends.h"
 
 HWY_BEFORE_NAMESPACE();
 
@@ -102,6 +105,20 @@ HWY_INLINE auto with_words(Body body) {
 #endif
 }
 
+// Stores the first `count` lanes, or all of them.
+HWY_INLINE void store_words(WordVector words, std::int64_t count, std::int32_t* target) {
+    if (count >= word_lanes) {
+        hn::StoreU(words, Words{}, target);
+    } else if constexpr (HWY_TARGET <= HWY_AVX3) {
+        hn::BlendedStore(words, hn::FirstN(Words{}, static_cast<std::size_t>(count)), Words{},
+                         target);
+    } else {
+        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
+        hn::StoreU(words, Words{}, lanes.data());
+        std::copy_n(lanes.data(), count, target);
+    }
+}
+
 #if HWY_TARGET != HWY_SCALAR
 
 // Lane by lane, the odd ones moved to where the even ones are.
@@ -153,39 +170,195 @@ class Scaler {
     int right_;
 };
 
-// What follows a scaled sum.
-class Int8Ends {
+// One factor for each lane. All shifts are 33 at least, so that only upper halves are rounded.
+template <bool rounds_twice>
+class ChannelScaler {
   public:
-    template <class Shape>
-    HWY_INLINE explicit Int8Ends(const Shape& shape)
-        : zero_(hn::Set(Words{}, shape.output_zero)),
-          low_(hn::Set(Words{}, shape.low)),
-          high_(hn::Set(Words{}, shape.high)) {}
+    HWY_INLINE ChannelScaler(const Int8Rescale& rescale, std::int64_t channel)
+        : multiplier_(hn::LoadU(Words{}, rescale.multipliers.data() + channel)),
+          odd_multiplier_(odd_lanes(multiplier_)),
+          right_(hn::Sub(hn::LoadU(Words{}, rescale.shifts.data() + channel),
+                         hn::Set(Words{}, whole_shift))),
+          round_(hn::Shl(hn::Set(Words{}, 1), hn::Sub(right_, hn::Set(Words{}, 1)))) {}
 
-    // Stores the first `count` lanes, or all of them.
-    HWY_INLINE void store(WordVector scaled, std::int64_t count, std::int8_t* target) const {
-        constexpr hn::Rebind<std::int8_t, Words> bytes;
-        const auto value =
-            hn::DemoteTo(bytes, hn::Min(hn::Max(hn::Add(scaled, zero_), low_), high_));
-        if (count >= word_lanes) {
-            hn::StoreU(value, bytes, target);
-        } else if constexpr (HWY_TARGET <= HWY_AVX3) {
-            hn::BlendedStore(value, hn::FirstN(bytes, static_cast<std::size_t>(count)), bytes,
-                             target);
-        } else {
-            std::array<std::int8_t, static_cast<std::size_t>(word_lanes)> lanes{};
-            hn::StoreU(value, bytes, lanes.data());
-            std::copy_n(lanes.data(), count, target);
-        }
+    [[nodiscard]] HWY_INLINE WordVector scaled(WordVector value) const {
+        const auto even = rounded_once(hn::MulEven(value, multiplier_));
+        const auto odd = rounded_once(hn::MulEven(odd_lanes(value), odd_multiplier_));
+        return hn::Shr(hn::Add(upper_halves(even, odd), round_), right_);
     }
 
   private:
-    WordVector zero_;
-    WordVector low_;
-    WordVector high_;
+    static HWY_INLINE WideVector rounded_once(WideVector product) {
+        if constexpr (rounds_twice) {
+            // At the 31st bit, away from zero.
+            constexpr std::int64_t half = std::int64_t{1} << 30U;
+            return hn::Add(product, hn::IfNegativeThenElse(product, hn::Set(Wide{}, -half),
+                                                           hn::Set(Wide{}, half)));
+        } else {
+            return product;
+        }
+    }
+
+    WordVector multiplier_;
+    WordVector odd_multiplier_;
+    WordVector right_;
+    WordVector round_;
 };
 
+using Floats = hn::RebindToFloat<Words>;
+using FloatVector = hn::Vec<Floats>;
+
+HWY_INLINE FloatVector power_of_two(WordVector exponent) {
+    return hn::BitCast(Floats{}, hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(Words{}, 127))));
+}
+
+// Sums that are scaled, moved to a zero point and bounded, by floats, which take half as long as
+// products of 64 bits and are exact wherever is_decided(). Numbers have twelve bits behind the
+// point and lie in the middle of floats whose last bit is worth one, so that their bits are the
+// number; all that was rounded before is less than one of its last bits, which matters only where
+// they are all zero. Multipliers are not negative.
+template <bool rounds_twice>
+class QuickScaler {
+  public:
+    template <class Shape>
+    HWY_INLINE QuickScaler(WordVector multiplier, WordVector shift, const Shape& shape)
+        : factor_(hn::Mul(hn::ConvertTo(Floats{}, multiplier),
+                          power_of_two(hn::Sub(hn::Set(Words{}, point_bits), shift)))),
+          away_(power_of_two(hn::Sub(hn::Set(Words{}, 30 + point_bits), shift))),
+          origin_(number(shape.output_zero)),
+          low_(number(shape.low)),
+          high_(number(shape.high)) {}
+
+    HWY_INLINE WordVector scaled(WordVector sum) const {
+        const FloatVector value = hn::ConvertTo(Floats{}, sum);
+        FloatVector result = origin_;
+        if constexpr (rounds_twice) {
+            result = hn::Add(result, hn::MulAdd(value, factor_, hn::CopySignToAbs(away_, value)));
+        } else {
+            result = hn::MulAdd(value, factor_, result);
+        }
+        return hn::BitCast(Words{}, hn::Min(hn::Max(result, low_), high_));
+    }
+
+    static HWY_INLINE bool is_decided(WordVector scaled) {
+        const WordVector behind =
+            hn::And(scaled, hn::Set(Words{}, (std::int32_t{1} << point_bits) - 1));
+        return hn::AllFalse(Words{}, hn::Eq(behind, hn::Zero(Words{})));
+    }
+
+    // The INT8 are the lower bytes.
+    static HWY_INLINE WordVector bytes(WordVector scaled) {
+        return hn::ShiftRight<point_bits>(scaled);
+    }
+
+  private:
+    static constexpr int point_bits = 12;
+
+    // Rounds to the nearest INT8 when the bits behind the point are cut off.
+    static HWY_INLINE FloatVector number(std::int32_t value) {
+        constexpr std::int32_t middle = std::int32_t{3} << 22U;
+        constexpr std::int32_t half = std::int32_t{1} << (point_bits - 1U);
+        constexpr std::int32_t one = std::int32_t{1} << point_bits;
+        return hn::Set(Floats{}, static_cast<float>(middle + (value * one) + half));
+    }
+
+    FloatVector factor_;
+    FloatVector away_;
+    FloatVector origin_;
+    FloatVector low_;
+    FloatVector high_;
+};
+
+// Stores the lower bytes of the first `count` lanes, or of all of them.
+HWY_INLINE void store_lower_bytes(WordVector words, std::int64_t count, std::int8_t* target) {
+    using Bytes = hn::Rebind<std::uint8_t, Words>;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    const hn::Vec<Bytes> value{_mm512_cvtepi32_epi8(words.raw)};
+#else
+    const auto value = hn::TruncateTo(Bytes{}, hn::BitCast(hn::RebindToUnsigned<Words>{}, words));
 #endif
+    auto* const place = reinterpret_cast<std::uint8_t*>(target);
+    if (count >= word_lanes) {
+        hn::StoreU(value, Bytes{}, place);
+    } else if constexpr (HWY_TARGET <= HWY_AVX3) {
+        hn::BlendedStore(value, hn::FirstN(Bytes{}, static_cast<std::size_t>(count)), Bytes{},
+                         place);
+    } else {
+        std::array<std::uint8_t, static_cast<std::size_t>(word_lanes)> lanes{};
+        hn::StoreU(value, Bytes{}, lanes.data());
+        std::copy_n(lanes.data(), count, place);
+    }
+}
+
+// What follows a sum that was scaled exactly.
+template <class Shape>
+HWY_INLINE WordVector bounded(WordVector scaled, const Shape& shape) {
+    const WordVector moved = hn::Add(scaled, hn::Set(Words{}, shape.output_zero));
+    return hn::Min(hn::Max(moved, hn::Set(Words{}, shape.low)), hn::Set(Words{}, shape.high));
+}
+
+// INT8 of the sums in `lanes`, in place, for the few that QuickScaler leaves undecided.
+template <bool rounds_twice>
+[[gnu::cold]] HWY_NOINLINE void rescale_exactly(const Int8Rescale& rescale, std::int64_t channel,
+                                                std::int32_t* lanes) {
+    const ChannelScaler<rounds_twice> scaler{rescale, channel};
+    hn::StoreU(bounded(scaler.scaled(hn::LoadU(Words{}, lanes)), rescale), Words{}, lanes);
+}
+
+#endif
+
+// One vector of channels of neighbouring pixels, of which each has `channels`.
+struct Int8Column {
+    Int8Target target;  // the first pixel's
+    std::int64_t channels;
+    std::int64_t channel;
+
+#if HWY_TARGET != HWY_SCALAR
+    template <bool rounds_twice, class Sum, std::size_t... p>
+    HWY_INLINE void store_bytes(const Sum& sum, std::index_sequence<p...> /*which*/) const {
+        const QuickScaler<rounds_twice> scaler{
+            hn::LoadU(Words{}, target.rescale->multipliers.data() + channel),
+            hn::LoadU(Words{}, target.rescale->shifts.data() + channel), *target.rescale};
+        std::int8_t* const first = target.bytes + channel;
+        (store_pixel(scaler, sum.template at<p>(),
+                     first + (static_cast<std::int64_t>(p) * channels)),
+         ...);
+    }
+
+    template <bool rounds_twice>
+    HWY_INLINE void store_pixel(const QuickScaler<rounds_twice>& scaler, WordVector sum,
+                                std::int8_t* place) const {
+        const WordVector scaled = scaler.scaled(sum);
+        WordVector bytes = scaler.bytes(scaled);
+        if (HWY_UNLIKELY(!scaler.is_decided(scaled))) {
+            std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
+            hn::StoreU(sum, Words{}, lanes.data());
+            rescale_exactly<rounds_twice>(*target.rescale, channel, lanes.data());
+            bytes = hn::LoadU(Words{}, lanes.data());
+        }
+        store_lower_bytes(bytes, channels - channel, place);
+    }
+#endif
+
+    // Stores one sum for each pixel: `sum.at<pixel>()`.
+    template <class Sum, std::size_t... p>
+    HWY_INLINE void store(const Sum& sum, [[maybe_unused]] std::index_sequence<p...> pixels) const {
+#if HWY_TARGET != HWY_SCALAR
+        if (target.rescale != nullptr && target.rescale->rounds_twice) {
+            store_bytes<true>(sum, pixels);
+            return;
+        }
+        if (target.rescale != nullptr) {
+            store_bytes<false>(sum, pixels);
+            return;
+        }
+#endif
+        std::int32_t* const first = target.sums + channel;
+        (store_words(sum.template at<p>(), channels - channel,
+                     first + (static_cast<std::int64_t>(p) * channels)),
+         ...);
+    }
+};
 
 }  // namespace virtaccel::backends::cpu::ops::HWY_NAMESPACE
 
