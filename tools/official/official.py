@@ -54,7 +54,7 @@ def parse() -> argparse.Namespace:
         help="virtaccel-operators: write what passed where docs/operators.md comes from",
     )  # fmt: skip
     parser.add_argument("--full", action="store_true", help="the whole official set")
-    parser.add_argument("--shard", default="1/1", metavar="I/N", help="of the whole set, a part")
+    parser.add_argument("--shard", default="1/1", metavar="I/N", help="of the suite, a part")
     parser.add_argument(
         "--failed", action="store_true",
         help="of the whole set, only what has not passed, with whatever binary",
@@ -81,6 +81,7 @@ def chosen(batches: Iterable[plan.Batch], pattern: str) -> list[plan.Batch]:
 def run_short(options: argparse.Namespace, setup: worker.Setup) -> list[stack.Result]:
     """Makes what is not in the cache, and runs it all."""
     batches = chosen(plan.short_suite(setup.tools.config), options.filter)
+    batches = plan.shard(batches, options.shard)
     with pool(options.jobs, setup) as workers:
         made = [workers.submit(worker.produce_batch, batch) for batch in batches]
         progress = report.Progress("making", len(made))
