@@ -310,8 +310,8 @@ template <bool rounds_twice>
 // One vector of channels of neighbouring pixels, of which each has `channels`.
 struct Int8Column {
     Int8Target target;  // the first pixel's
-    std::int64_t channels;
-    std::int64_t channel;
+    std::int64_t channels = 0;
+    std::int64_t channel = 0;
 
 #if HWY_TARGET != HWY_SCALAR
     template <bool rounds_twice, class Sum, std::size_t... p>
