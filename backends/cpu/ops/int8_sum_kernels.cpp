@@ -109,15 +109,10 @@ void add_with(const Int8SumShape& shape, const std::int8_t* left, const std::int
     const auto add = [&](const std::int8_t* a, const std::int8_t* b, std::int8_t* target) HWY_ATTR {
         const WordVector sum = hn::Add(left_term(hn::PromoteTo(Words{}, hn::LoadU(bytes, a))),
                                        right_term(hn::PromoteTo(Words{}, hn::LoadU(bytes, b))));
-        const WordVector scaled = scaler.scaled(sum);
-        WordVector result = scaler.bytes(scaled);
-        if (HWY_UNLIKELY(!scaler.is_decided(scaled))) {
-            std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
-            hn::StoreU(sum, Words{}, lanes.data());
-            rescale_exactly<rounds_twice>(shape, lanes.data());
-            result = hn::LoadU(Words{}, lanes.data());
-        }
-        store_lower_bytes(result, word_lanes, target);
+        const auto exactly = [&shape](std::int32_t* lanes) {
+            rescale_exactly<rounds_twice>(shape, lanes);
+        };
+        store_lower_bytes(scaler.bytes(sum, exactly), word_lanes, target);
     };
     std::int64_t i = 0;
     for (; i + word_lanes <= count; i += word_lanes) {

@@ -105,17 +105,17 @@ HWY_INLINE auto with_words(Body body) {
 #endif
 }
 
-// Stores the first `count` lanes, or all of them.
-HWY_INLINE void store_words(WordVector words, std::int64_t count, std::int32_t* target) {
+// Stores the first `count` lanes of `value`, or all of them: as many as a vector of words has.
+template <class D>
+HWY_INLINE void store_first(D lanes, hn::Vec<D> value, std::int64_t count, hn::TFromD<D>* target) {
     if (count >= word_lanes) {
-        hn::StoreU(words, Words{}, target);
+        hn::StoreU(value, lanes, target);
     } else if constexpr (HWY_TARGET <= HWY_AVX3) {
-        hn::BlendedStore(words, hn::FirstN(Words{}, static_cast<std::size_t>(count)), Words{},
-                         target);
+        hn::BlendedStore(value, hn::FirstN(lanes, static_cast<std::size_t>(count)), lanes, target);
     } else {
-        std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
-        hn::StoreU(words, Words{}, lanes.data());
-        std::copy_n(lanes.data(), count, target);
+        std::array<hn::TFromD<D>, static_cast<std::size_t>(word_lanes)> all{};
+        hn::StoreU(value, lanes, all.data());
+        std::copy_n(all.data(), count, target);
     }
 }
 
@@ -229,6 +229,24 @@ class QuickScaler {
           low_(number(shape.low)),
           high_(number(shape.high)) {}
 
+    // INT8 of `sum`, in the lower bytes. What floats do not decide, few vectors,
+    // `exactly(lanes)` computes in place.
+    template <class Exactly>
+    [[nodiscard]] HWY_INLINE WordVector bytes(WordVector sum, const Exactly& exactly) const {
+        const WordVector found = scaled(sum);
+        WordVector result = hn::ShiftRight<point_bits>(found);
+        if (HWY_UNLIKELY(!is_decided(found))) {
+            std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
+            hn::StoreU(sum, Words{}, lanes.data());
+            exactly(lanes.data());
+            result = hn::LoadU(Words{}, lanes.data());
+        }
+        return result;
+    }
+
+  private:
+    static constexpr int point_bits = 12;
+
     HWY_INLINE WordVector scaled(WordVector sum) const {
         const FloatVector value = hn::ConvertTo(Floats{}, sum);
         FloatVector result = origin_;
@@ -245,14 +263,6 @@ class QuickScaler {
             hn::And(scaled, hn::Set(Words{}, (std::int32_t{1} << point_bits) - 1));
         return hn::AllFalse(Words{}, hn::Eq(behind, hn::Zero(Words{})));
     }
-
-    // The INT8 are the lower bytes.
-    static HWY_INLINE WordVector bytes(WordVector scaled) {
-        return hn::ShiftRight<point_bits>(scaled);
-    }
-
-  private:
-    static constexpr int point_bits = 12;
 
     // Rounds to the nearest INT8 when the bits behind the point are cut off.
     static HWY_INLINE FloatVector number(std::int32_t value) {
@@ -277,17 +287,7 @@ HWY_INLINE void store_lower_bytes(WordVector words, std::int64_t count, std::int
 #else
     const auto value = hn::TruncateTo(Bytes{}, hn::BitCast(hn::RebindToUnsigned<Words>{}, words));
 #endif
-    auto* const place = reinterpret_cast<std::uint8_t*>(target);
-    if (count >= word_lanes) {
-        hn::StoreU(value, Bytes{}, place);
-    } else if constexpr (HWY_TARGET <= HWY_AVX3) {
-        hn::BlendedStore(value, hn::FirstN(Bytes{}, static_cast<std::size_t>(count)), Bytes{},
-                         place);
-    } else {
-        std::array<std::uint8_t, static_cast<std::size_t>(word_lanes)> lanes{};
-        hn::StoreU(value, Bytes{}, lanes.data());
-        std::copy_n(lanes.data(), count, place);
-    }
+    store_first(Bytes{}, value, count, reinterpret_cast<std::uint8_t*>(target));
 }
 
 // What follows a sum that was scaled exactly.
@@ -328,15 +328,11 @@ struct Int8Column {
     template <bool rounds_twice>
     HWY_INLINE void store_pixel(const QuickScaler<rounds_twice>& scaler, WordVector sum,
                                 std::int8_t* place) const {
-        const WordVector scaled = scaler.scaled(sum);
-        WordVector bytes = scaler.bytes(scaled);
-        if (HWY_UNLIKELY(!scaler.is_decided(scaled))) {
-            std::array<std::int32_t, static_cast<std::size_t>(word_lanes)> lanes{};
-            hn::StoreU(sum, Words{}, lanes.data());
-            rescale_exactly<rounds_twice>(*target.rescale, channel, lanes.data());
-            bytes = hn::LoadU(Words{}, lanes.data());
-        }
-        store_lower_bytes(bytes, channels - channel, place);
+        // By value: a vector's stores would have what is referred to read again.
+        const auto exactly = [rescale = target.rescale, at = channel](std::int32_t* lanes) {
+            rescale_exactly<rounds_twice>(*rescale, at, lanes);
+        };
+        store_lower_bytes(scaler.bytes(sum, exactly), channels - channel, place);
     }
 #endif
 
@@ -354,7 +350,7 @@ struct Int8Column {
         }
 #endif
         std::int32_t* const first = target.sums + channel;
-        (store_words(sum.template at<p>(), channels - channel,
+        (store_first(Words{}, sum.template at<p>(), channels - channel,
                      first + (static_cast<std::int64_t>(p) * channels)),
          ...);
     }
