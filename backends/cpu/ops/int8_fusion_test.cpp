@@ -134,6 +134,33 @@ Value clamped(Builder& builder, Value x, std::int8_t low, std::int8_t high) {
                                            .nan_mode = tosa::NanMode::unknown});
 }
 
+// `Tested` is a graph that is one step as it stands. It is more, with the same result, after each
+// of the changes.
+template <class Tested>
+void expect_not_fused_after(const std::vector<std::function<void(Tested&)>>& changes) {
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        Tested tested;
+        changes[i](tested);
+        const Outcome got = tested.computed(Graph{{}});
+        EXPECT_EQ(got.output, tested.computed(Graph{Graph::every_one}).output) << "change " << i;
+        EXPECT_GT(got.steps, 1U) << "change " << i;
+    }
+}
+
+// It is more than `steps` if somebody else reads one of its inner tensors.
+template <class Tested>
+void expect_not_fused_over_inner(std::size_t inner_count, std::size_t steps) {
+    const Tested tested;
+    const Outcome wanted = tested.computed(Graph{Graph::every_one});
+    for (std::size_t seen = 0; seen < inner_count; ++seen) {
+        for (const auto reader : {Graph::Reader::caller, Graph::Reader::another_operator}) {
+            const Outcome got = tested.computed(Graph{seen, reader});
+            EXPECT_EQ(got.output, wanted.output) << seen;
+            EXPECT_GT(got.steps, steps) << seen;
+        }
+    }
+}
+
 struct Sum {
     Addend left;
     Addend right{.first = {.multiplier = 1 << 30, .shift = 11, .input_zero = 26}};
@@ -196,20 +223,12 @@ TEST(Int8Sum, is_one_step_and_the_same_as_many) {
 }
 
 TEST(Int8Sum, is_not_fused_over_a_tensor_that_somebody_else_reads) {
-    const Sum sum;
-    const Outcome wanted = sum.computed(Graph{Graph::every_one});
     // The last inner tensor stands between the step and the CLAMP.
-    for (std::size_t seen = 0; seen < 6; ++seen) {
-        for (const auto reader : {Graph::Reader::caller, Graph::Reader::another_operator}) {
-            const Outcome got = sum.computed(Graph{seen, reader});
-            EXPECT_EQ(got.output, wanted.output) << seen;
-            EXPECT_GT(got.steps, 1U) << seen;
-        }
-    }
+    expect_not_fused_over_inner<Sum>(6, 1);
 }
 
 TEST(Int8Sum, is_not_fused_where_the_step_could_not_compute_it) {
-    const std::vector<std::function<void(Sum&)>> changes{
+    expect_not_fused_after<Sum>({
         [](Sum& sum) { sum.is_broadcast = true; },
         [](Sum& sum) { sum.left.first.multiplier = 3 << 20; },
         [](Sum& sum) { sum.left.first = {.multiplier = 1 << 28, .shift = 30, .input_zero = 3}; },
@@ -223,14 +242,7 @@ TEST(Int8Sum, is_not_fused_where_the_step_could_not_compute_it) {
             sum.right.first = sum.left.first;
             sum.last.shift = 31;
         },
-    };
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-        Sum sum;
-        changes[i](sum);
-        const Outcome got = sum.computed(Graph{{}});
-        EXPECT_EQ(got.output, sum.computed(Graph{Graph::every_one}).output) << "change " << i;
-        EXPECT_GT(got.steps, 1U) << "change " << i;
-    }
+    });
 }
 
 TEST(Int8Sum, may_write_over_what_it_reads) {
@@ -315,19 +327,11 @@ TEST(Int8Prelu, is_one_step_and_the_same_as_many) {
 }
 
 TEST(Int8Prelu, is_not_fused_over_a_tensor_that_somebody_else_reads) {
-    const Prelu prelu;
-    const Outcome wanted = prelu.computed(Graph{Graph::every_one});
-    for (std::size_t seen = 0; seen < 5; ++seen) {
-        for (const auto reader : {Graph::Reader::caller, Graph::Reader::another_operator}) {
-            const Outcome got = prelu.computed(Graph{seen, reader});
-            EXPECT_EQ(got.output, wanted.output) << seen;
-            EXPECT_GT(got.steps, 2U) << seen;
-        }
-    }
+    expect_not_fused_over_inner<Prelu>(5, 2);
 }
 
 TEST(Int8Prelu, is_not_fused_where_the_step_could_not_compute_it) {
-    const std::vector<std::function<void(Prelu&)>> changes{
+    expect_not_fused_after<Prelu>({
         [](Prelu& prelu) { prelu.are_slopes_late = true; },
         [](Prelu& prelu) { prelu.slopes_shape = image_shape; },
         [](Prelu& prelu) { prelu.least = 5; },
@@ -345,14 +349,7 @@ TEST(Int8Prelu, is_not_fused_where_the_step_could_not_compute_it) {
             prelu.positive.output_zero = 100;
             prelu.negative.output_zero = 100;
         },
-    };
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-        Prelu prelu;
-        changes[i](prelu);
-        const Outcome got = prelu.computed(Graph{{}});
-        EXPECT_EQ(got.output, prelu.computed(Graph{Graph::every_one}).output) << "change " << i;
-        EXPECT_GT(got.steps, 1U) << "change " << i;
-    }
+    });
 }
 
 }  // namespace
