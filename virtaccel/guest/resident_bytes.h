@@ -9,12 +9,13 @@
 
 namespace virtaccel::guest {
 
-inline constexpr std::uint64_t resident_bytes_base = std::uint64_t{16} << 20U;
+inline constexpr std::uint64_t resident_bytes_base = std::uint64_t{64} << 20U;
 inline constexpr std::uint64_t resident_bytes_per_artifact_byte = 8;
 
-// 16 MiB and eight bytes for each byte of the artifact: constants widened to fp32 (four for one at
+// 64 MiB and eight bytes for each byte of the artifact: constants widened to fp32 (four for one at
 // the narrowest common type), once more as packed weights, and an arena for what lives while the
-// program runs. The largest number if that does not fit.
+// program runs: a small artifact may work on large tensors. The largest number if that does not
+// fit.
 [[nodiscard]] constexpr std::uint64_t resident_bytes_for(std::uint64_t artifact_bytes) {
     constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
     if (artifact_bytes > (largest - resident_bytes_base) / resident_bytes_per_artifact_byte) {
