@@ -75,8 +75,8 @@ TEST(Failure, is_cut_off_where_the_room_ends) {
 }
 
 TEST(ResidentBytes, grow_with_the_artifact_and_never_wrap) {
-    EXPECT_EQ(resident_bytes_for(0), std::uint64_t{16} << 20U);
-    EXPECT_EQ(resident_bytes_for(1000), (std::uint64_t{16} << 20U) + 8000);
+    EXPECT_EQ(resident_bytes_for(0), std::uint64_t{64} << 20U);
+    EXPECT_EQ(resident_bytes_for(1000), (std::uint64_t{64} << 20U) + 8000);
     EXPECT_EQ(resident_bytes_for(~std::uint64_t{0}), ~std::uint64_t{0});
     EXPECT_EQ(resident_bytes_for(std::uint64_t{1} << 61U), ~std::uint64_t{0});
 }
