@@ -194,6 +194,31 @@ class PlanTest(unittest.TestCase):
             self.assertRaises(ValueError, plan.shard, batches, wrong)
 
 
+class ProduceTest(unittest.TestCase):
+    """How the generator is called."""
+
+    def kernels(self, kernel: str) -> set[str]:
+        """Of the INT8 convolutions that come of asking for one."""
+        arguments = ("--tensor-dim-range", "4,5", "--target-dtype", "int8", "--conv-kernel", kernel)
+        with tempfile.TemporaryDirectory() as folder:
+            batch = plan.make("conv2d", "small", *plan.SMALL, *arguments)
+            produce.generate(batch, produce.Tools(), pathlib.Path(folder))
+            return {path.parent.parent.name for path in pathlib.Path(folder).rglob("desc.json")}
+
+    def test_a_batch_does_not_depend_on_the_one_before(self) -> None:
+        self.assertEqual(self.kernels("2,2"), {"conv2d_2x2"})
+        self.assertEqual(self.kernels("3,3"), {"conv2d_3x3"})
+
+    def test_a_generator_that_fails_or_dies_ends_its_batch_only(self) -> None:
+        wrong = plan.Batch("add", "add-small", ("--no-such-argument",), "")
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(produce.ProduceError, r"ends with code 2 \(add-small\)"):
+                produce.generate(wrong, produce.Tools(), pathlib.Path(folder))
+            missing = pathlib.Path(folder) / "missing"
+            with self.assertRaisesRegex(produce.ProduceError, r"dies \(add-small\)"):
+                produce.generate(wrong, produce.Tools(), missing)
+
+
 class RecordTest(unittest.TestCase):
     """What the full suite keeps."""
 

@@ -12,6 +12,8 @@ import functools
 import hashlib
 import importlib.util
 import json
+import multiprocessing
+import multiprocessing.connection
 import os
 import pathlib
 import shutil
@@ -97,8 +99,7 @@ def folder_of(batch: plan.Batch, tools: Tools, cache: pathlib.Path) -> pathlib.P
 
 
 def produce(batch: plan.Batch, tools: Tools, cache: pathlib.Path) -> list[Test]:
-    """The tests of a batch, out of the cache or made now. Takes over this process's arguments and
-    standard output while it makes them."""
+    """The tests of a batch, out of the cache or made now."""
     kept = folder_of(batch, tools, cache)
     if not (kept / LIST).exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -157,7 +158,26 @@ def make(batch: plan.Batch, tools: Tools, made: pathlib.Path) -> None:
 
 
 def generate(batch: plan.Batch, tools: Tools, made: pathlib.Path) -> None:
-    """Calls the official generator, in this process: starting it takes longer than most batches."""
+    """Calls the official generator, in a copy of this process: starting it takes longer than most
+    batches, and it holds on to what it was first asked for (the kernels of a convolution)."""
+    context = multiprocessing.get_context("fork")
+    answer, end = context.Pipe(duplex=False)
+    copy = context.Process(target=call_generator, args=(batch, tools, made, end))
+    copy.start()
+    end.close()
+    try:
+        fault = answer.recv()
+    except EOFError:
+        fault = "dies"
+    copy.join()
+    if fault:
+        raise ProduceError(f"The generator {fault} ({batch.name}).")
+
+
+def call_generator(
+    batch: plan.Batch, tools: Tools, made: pathlib.Path, end: multiprocessing.connection.Connection
+) -> None:
+    """What the copy does; sends what went wrong, or nothing."""
     import generator.tosa_verif_build_tests as official
 
     config = tools.config_path
@@ -176,9 +196,9 @@ def generate(batch: plan.Batch, tools: Tools, made: pathlib.Path) -> None:
     except SystemExit as error:
         code = error.code
     except Exception as error:  # whatever the generator raises ends this batch only
-        raise ProduceError(f"The generator fails ({batch.name}): {error!r}") from error
-    if code:
-        raise ProduceError(f"The generator ends with code {code} ({batch.name}).")
+        end.send(f"fails with {error!r}")
+        return
+    end.send(f"ends with code {code}" if code else "")
 
 
 def compute_reference(tools: Tools, folder: pathlib.Path) -> str:
