@@ -68,7 +68,7 @@ guest::Outcome<Floats> run(guest::Session& session, std::span<const std::byte> m
 
 // The host's side: how much the guest may ask for.
 loopback::Options limits() {
-    constexpr std::uint64_t budget_bytes = std::uint64_t{64} << 20U;
+    constexpr std::uint64_t budget_bytes = std::uint64_t{256} << 20U;
     loopback::Options options;
     options.device.config.request_bytes_max = 1U << 20U;
     options.device.config.response_bytes_max = 1U << 20U;
